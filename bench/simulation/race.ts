@@ -20,7 +20,6 @@ const RACE = 'GET /'
 const PILOT: PilotRecord = {
   race: RACE,
   decides: 'rate',
-  isCrowded: false,
   warmupMs: 1000,
   systems: PAIR.map((system) => ({ system, steady: true, coreUse: 1, masked: 0, bytes: 1 })),
   difference: null,

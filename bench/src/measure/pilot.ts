@@ -79,7 +79,6 @@ export async function pilot(
       cell.warmupRequests = warmups[index]?.requests ?? 0
     }
     const uses = warmups.map(({ coreUse }) => coreUse)
-    const isCrowded = warmups.some((one) => one.isCrowded)
     const isFull = uses.every((use) => use === null || use >= FULL)
     return {
       race: {
@@ -89,8 +88,7 @@ export async function pilot(
       openRate: commonRate(warmups.map(({ rate }) => rate)) ?? 1,
       record: {
         race: name,
-        decides: isFull && !isCrowded ? 'rate' : 'cpu',
-        isCrowded,
+        decides: isFull ? 'rate' : 'cpu',
         warmupMs,
         systems: cells.map(({ app }, index) => ({
           system: app,
@@ -252,8 +250,6 @@ interface Warmup {
   rate: number
   /** Of its core, 0 to 1; null where it is not known. */
   coreUse: number | null
-  /** Others visibly took the core most of the time: a rate then says how much of it they left, and CPU per request hardly moves. */
-  isCrowded: boolean
 }
 
 async function learnWarmup(
@@ -282,7 +278,6 @@ async function learnWarmup(
       requests: own.slice(0, from + 1).reduce((sum, slice) => sum + slice.requests, 0),
       steady: isSteady(costs),
       rate: mean(own.slice(-LAST).map(({ requests, seconds }) => requests / seconds)),
-      isCrowded: own.filter(({ disturbed }) => disturbed).length > own.length / 2,
       coreUse: uses.some((use) => use === null) ? null : Math.max(...uses.map((use) => use ?? 0)),
     }
   })

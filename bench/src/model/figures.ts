@@ -392,9 +392,8 @@ export const PilotRecord = object({
   race: text('Which race.'),
   decides: oneOf(
     ['rate', 'cpu'],
-    'Requests per second at saturation, or CPU per request where a system does not fill its cores, or others take them.',
+    'Requests per second at saturation, or CPU per request where a system does not fill its cores.',
   ),
-  isCrowded: flag('Others took the cores most of the time.'),
   warmupMs: number('Discarded after each launch, of all systems, in milliseconds.'),
   systems: list(
     object({
@@ -413,7 +412,10 @@ export const PilotRecord = object({
 export type Finding = Static<typeof Finding>
 const Finding = object({
   race: text('Which race.'),
-  decides: oneOf(['rate', 'cpu'], 'As the pilot found.'),
+  decides: oneOf(['rate', 'cpu'], 'As the pilot found, unless others took too much of the core.'),
+  taken: numberOrNull(
+    "Part of the servers' core that others used in all slices, 0 to 1; null where the system does not tell.",
+  ),
   over: text('A system.'),
   under: text('The system that it is divided by.'),
   isTwin: flag('It equals the other one: a control, which is not tested.'),

@@ -1,4 +1,5 @@
 import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
+import { mean } from '@startgrid/stats/moments.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Cell } from '../../model/cell.ts'
 import {
@@ -43,7 +44,9 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
   const { cluster, race } = result
   const context = { cluster, cells: result.cells, figures: cells, ratio: layouts.ratio, measured }
   return {
-    ...(race !== undefined && { findings: findingsOf(race.pilots, race.twin, layouts.compare) }),
+    ...(race !== undefined && {
+      findings: findingsOf(race.pilots, race.twin, layouts.compare, (name) => takenIn(result, name)),
+    }),
     cells,
     openRates,
     claims: study.claims.map((claim) => judgeClaim(claim, context)),
@@ -53,6 +56,15 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
       costs: study.costs.map((one) => costsOf(one, (system) => cpuOf(records, one.race, system))),
     }),
   }
+}
+
+function takenIn({ cells, heats }: StudyResult, race: string): number | null {
+  const own = new Set(cells.flatMap((cell) => (cell.race === race ? cell.id : [])))
+  const parts = heats
+    .flatMap(({ slices }) => slices)
+    .filter(({ cell, phase }) => phase === 'measure' && own.has(cell))
+    .flatMap(({ disturbance: { serverForeign } }) => serverForeign ?? [])
+  return parts.length === 0 ? null : mean(parts)
 }
 
 /** CPU seconds per request of a valid system, by heat of its race; null where nothing counts. */

@@ -7,6 +7,12 @@ type Comparison = ReturnType<typeof compare> & { starts: number }
 /** Fewer pairs are not tested: of 8 races of equal servers with 2 or 3 starts on a busy machine, 3 showed a difference. */
 export const LEAST_STARTS = 5
 
+/**
+ * If others took more of the servers' core than this part, CPU per request decides. A rate then says how much they left, and its interval
+ * was three times as wide in 90 races. Only what the kernel says of others is asked, never what was measured.
+ */
+export const TAKEN_ABOVE = 0.12
+
 /** Shown beside what decides, and not tested. */
 const OTHERS: readonly Metric[] = [
   'rate',
@@ -23,20 +29,24 @@ const OTHERS: readonly Metric[] = [
  * the system that it equals, and not tested.
  * @param twin is the last one, and equals the first; null if there is none
  * @param compareOf a system over another; null if one was not measured
+ * @param takenIn the part of the servers' core that others used during a race, 0 to 1; null if that is not known
  */
 export function findingsOf(
   pilots: readonly PilotRecord[],
   twin: string | null,
   compareOf: (race: string, metric: Metric, over: string, under: string) => Comparison | null,
+  takenIn: (race: string) => number | null,
 ): Finding[] {
-  const pairs = pilots.flatMap(({ race, decides, systems }) =>
-    systems.flatMap(({ system: under }, index) =>
+  const pairs = pilots.flatMap(({ race, decides: byPilot, systems }) => {
+    const taken = takenIn(race)
+    const decides = taken !== null && taken > TAKEN_ABOVE ? 'cpu' : byPilot
+    return systems.flatMap(({ system: under }, index) =>
       systems
         .slice(index + 1)
         .filter(({ system }) => index === 0 || system !== twin)
-        .map(({ system: over }) => ({ race, decides, over, under })),
-    ),
-  )
+        .map(({ system: over }) => ({ race, decides, taken, over, under }) as const),
+    )
+  })
   const compared = pairs.map((pair) => {
     const { race, decides, over, under } = pair
     const comparison = compareOf(race, decides, over, under)
@@ -45,12 +55,13 @@ export function findingsOf(
   })
   const adjusted = adjust(compared)
   return compared.map((pair) => {
-    const { race, decides, over, under, comparison } = pair
+    const { race, decides, taken, over, under, comparison } = pair
     const { estimate = null } = comparison ?? {}
     const pAdjusted = adjusted.get(pair) ?? null
     return {
       race,
       decides,
+      taken,
       over,
       under,
       ratio: comparison?.ratio ?? null,

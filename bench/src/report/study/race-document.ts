@@ -212,7 +212,7 @@ function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
     title: `${pilot.race}, ${plural(result.race?.connections ?? 0, 'connection')}`,
     table: tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
     ...(chart !== undefined && { charts: [chart] }),
-    notes: [...open, ...pilotNotes(pilot), ...entries.flatMap(voidNote)],
+    notes: [...open, ...pilotNotes(pilot, decisionOf(result, pilot)), ...entries.flatMap(voidNote)],
   }
 }
 
@@ -239,15 +239,23 @@ function voidNote({ cell, shown }: Entry): string[] {
   return late === null ? [] : [`The latency of ${cell.title} is void: ${late}.`]
 }
 
-function pilotNotes({ decides, isCrowded, warmupMs, systems }: PilotRecord): string[] {
+/** What decided, with what others took; as the pilot found if nothing was compared. */
+function decisionOf({ analysis }: StudyResult, pilot: PilotRecord): Pick<Finding, 'decides' | 'taken'> {
+  return analysis?.findings?.find(({ race }) => race === pilot.race) ?? { ...pilot, taken: null }
+}
+
+function pilotNotes(
+  { decides: byPilot, warmupMs, systems }: PilotRecord,
+  { decides, taken }: Pick<Finding, 'decides' | 'taken'>,
+): string[] {
   const idle = systems.filter(({ coreUse }) => coreUse !== null && coreUse < 0.9)
   const masked = systems.filter((one) => one.masked > 0)
   const unsteady = systems.filter(({ steady }) => !steady)
   return [
     decides === 'rate'
       ? 'The servers fill their core, so requests per second decide.'
-      : isCrowded
-        ? 'Other programs took the core most of the time, so CPU per request decides: a rate would say how much of the core they left.'
+      : byPilot === 'rate'
+        ? `Other programs took ${formatPercent(taken ?? 0)} of the servers' core, so CPU per request decides: a rate would say how much they left.`
         : `${listOf(idle.map(({ system }) => system))} did not fill the core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
     `${warmupMs} ms of load are discarded after each start.`,
     ...(unsteady.length === 0

@@ -52,6 +52,30 @@ test('a system that was never warm is void in a study, and a finding in a race o
   deepEqual(judged(true), [false, 'unknown', ['fast', 'slow']])
 })
 
+test('requests per second decide a race of commands, and CPU per request if others took much of the core', () => {
+  const decidedWith = (foreign: number | null, decides: 'rate' | 'cpu' = 'rate') => {
+    const { analysis } = analyse(RATES, (one) => {
+      for (const slice of one.heats.flatMap(({ slices }) => slices))
+        slice.disturbance = { ...slice.disturbance, serverForeign: foreign }
+      const systems = ['slow', 'fast'].map((system) => ({
+        system,
+        bytes: 12,
+        masked: 0,
+        steady: true,
+        coreUse: 1,
+      }))
+      const race = one.cells[0]?.race ?? ''
+      const pilots = [{ race, decides, warmupMs: 500, systems, difference: null }]
+      one.race = { systems: [], requests: [], connections: 64, twin: null, precision: null, pilots }
+    })
+    return analysis.findings?.map((finding) => [finding.decides, finding.others[0]?.metric])
+  }
+  deepEqual(decidedWith(0.11), [['rate', 'cpu']])
+  deepEqual(decidedWith(0.13), [['cpu', 'rate']])
+  deepEqual(decidedWith(null), [['rate', 'cpu']], 'where nobody can know')
+  deepEqual(decidedWith(0.1, 'cpu'), [['cpu', 'rate']], 'as the pilot found')
+})
+
 test('heats whose number follows from the spread of the first ones are judged by that spread', () => {
   const more = {
     fast: [...(RATES.fast ?? []), 30_000, 50_000, 40_000],
