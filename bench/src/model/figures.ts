@@ -273,6 +273,12 @@ const StudyFigures = object({
     object({
       launches: count('Launches of which the latency counts.'),
       voidedBecause: orNull(Type.String(), VOID),
+      late: Type.Optional(
+        list(
+          StudyMetric,
+          'Not given, because a late generator has a part in more than half of the launches.',
+        ),
+      ),
     }),
     'Of the latency in open loop; null where it was not asked for.',
   ),

@@ -11,7 +11,7 @@ export type { LoadOptions, LoadPhase, LoadPlan, Progress } from './engine/option
 export { runLoad } from './engine/run-load.ts'
 export { type BodyExpectation, type Expectation, exactly } from './http/expectation.ts'
 export type { Reach, Target } from './http/target.ts'
-export { countAbove, curveOf, mergeHistograms, percentiles } from './report/histogram.ts'
+export { countAbove, countsOf, curveOf, mergeHistograms, percentiles } from './report/histogram.ts'
 export {
   ERROR_KINDS,
   type ErrorCounts,

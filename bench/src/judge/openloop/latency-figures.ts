@@ -6,12 +6,10 @@ import type { LatencyFigures, LatencyLevel, LatencyPercentile } from '../../mode
 import type { Trial } from '../../model/heat.ts'
 import { type LatencyResult, trialsOf } from '../../model/result.ts'
 import { keepQuiet } from '../gates.ts'
+import { isSpoiled } from '../lateness.ts'
 import { intervalAround, whyFailed, whyNotKept, whyNotMeasured, whyUnsound, whyWrong } from '../trial.ts'
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const
-
-/** Schedule lag above this part of a latency would be charged to the server. */
-const LATE = 0.1
 
 /** The latencies of every cell at every level; pure. */
 export function latencyFigures(result: LatencyResult): LatencyFigures[] {
@@ -98,8 +96,8 @@ interface Pooled {
 function percentileOf(percentile: number, { pooled, latencies, lag, launches }: Pooled): LatencyPercentile {
   const beyond = countAbove(pooled, percentile)
   const [ms = 0] = percentiles(pooled, [percentile])
-  const lagMs = lag === null ? 0 : (percentiles(lag, [percentile])[0] ?? 0)
-  const withheld = whyWithheld({ beyond, launches, isLate: lagMs > ms * LATE })
+  const isLate = isSpoiled({ histogram: pooled, lagHistogram: lag }, percentile)
+  const withheld = whyWithheld({ beyond, launches, isLate })
   if (withheld !== null) return { percentile, ms: null, low: null, high: null, beyond, withheld }
   const each = latencies.map((one) => percentiles(one, [percentile])[0] ?? ms)
   const { low, high } = intervalAround(ms, each)

@@ -69,7 +69,9 @@ function whyUndecided(
     const figures = context.figures.find((one) => one.race === race && one.system === cell?.system)
     const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
     if (cell !== undefined && failed !== undefined) return `${cell.title} is void: ${failed.finding}`
-    const late = closedLoopOf(metric) === undefined ? null : (figures?.openLoop?.voidedBecause ?? null)
+    const { voidedBecause = null, late: left = [] } =
+      (closedLoopOf(metric) === undefined ? null : figures?.openLoop) ?? {}
+    const late = left.includes(metric) ? 'the generator was late' : voidedBecause
     if (cell !== undefined && late !== null) return `the latency of ${cell.title} is void: ${late}`
   }
   if (ratio === null) return 'it was not measured'

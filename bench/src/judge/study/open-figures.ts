@@ -7,16 +7,19 @@ import type { Figures, Metric } from '../../model/experiment.ts'
 import type { StudyFigures } from '../../model/figures.ts'
 import type { Heat, Trial } from '../../model/heat.ts'
 import type { Settings } from '../../model/settings.ts'
-import { isTimely, whyFailed, whyNotKept, whyUnsound, whyWrong } from '../trial.ts'
+import { isMeanSpoiled, isSpoiled } from '../lateness.ts'
+import { isTimely, whyFailed, whyNotKept, whyWrong } from '../trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */
 
-const PERCENTILES = [
+/** The mean has no percentile. */
+const LATENCIES = [
+  ['mean-latency', null],
   ['median-latency', 50],
   ['p90-latency', 90],
   ['p97.5-latency', 97.5],
   ['p99-latency', 99],
-] as const satisfies readonly (readonly [Metric, number])[]
+] as const satisfies readonly (readonly [Metric, number | null])[]
 
 export interface OpenFigures {
   /** Per heat; null where nothing counts. */
@@ -33,25 +36,53 @@ export function openFigures(
   if (!openLoop) return null
   const own = heats.map(({ trials }) => trials.filter(({ cell }) => cell === id))
   const slow = heats.map(({ commonRate }) => commonRate).find((one) => one?.tooSlow.includes(id))
-  const used = usedOf(own)
-  const launches = used.filter((load) => load !== undefined).length
+  const used = usedOf(own, planned)
+  const launches = Math.max(0, ...used.map(({ counted }) => counted))
   const voidedBecause = slow
     ? `${formatRate(slow.rate)} requests per second are more than 90 % of what it can do`
     : whyVoid(own.flat(), launches, own.length)
+  const isCounted = ({ counted }: Used) => voidedBecause === null && counted >= leastOf(own.length)
+  const late = used.filter((one) => voidedBecause === null && one.isLate && !isCounted(one))
   return {
-    launches: used.map((load) =>
-      load === undefined || voidedBecause !== null ? null : latenciesOf(load, planned),
-    ),
-    judged: { launches, voidedBecause },
+    launches: own.map((_, heat) => {
+      const known = used.filter((one) => isCounted(one) && one.seconds[heat] !== undefined)
+      const figures = known.map(({ metric, seconds }) => [metric, seconds[heat]] as const)
+      return figures.length === 0 ? null : Object.fromEntries(figures)
+    }),
+    judged: { launches, voidedBecause, ...(late.length > 0 && { late: late.map(({ metric }) => metric) }) },
   }
 }
 
-/** Per heat. If others leave too few, what they took counts as well, but never a load of a late generator. */
-function usedOf(own: readonly (readonly Trial[])[]): (Trial | undefined)[] {
-  const sound = own.map((loads) => loads.find((load) => isTimely(load) && whyUnsound(load) === null))
-  if (sound.filter((load) => load !== undefined).length >= leastOf(own.length)) return sound
-  const isTaken = (load: Trial) => load.disturbed && !load.generatorBound && whyWrong(load) === null
-  return sound.map((load, heat) => load ?? own[heat]?.find(isTaken))
+/** One latency. */
+interface Used {
+  metric: (typeof LATENCIES)[number][0]
+  /** Per heat; undefined where none counts. */
+  seconds: readonly (number | undefined)[]
+  /** Heats in which one counts. */
+  counted: number
+  /** A late generator has a part in the others. */
+  isLate: boolean
+}
+
+/** If others leave too few, what they took counts as well. */
+function usedOf(own: readonly (readonly Trial[])[], planned: number): Used[] {
+  const quiet = latenciesOf(own, planned, (load) => !load.disturbed && whyNotKept(load) === null)
+  if (quiet.some(({ counted }) => counted >= leastOf(own.length))) return quiet
+  return latenciesOf(own, planned, (load) => load.disturbed || whyNotKept(load) === null)
+}
+
+function latenciesOf(
+  own: readonly (readonly Trial[])[],
+  planned: number,
+  isUsed: (load: Trial) => boolean,
+): Used[] {
+  const used = own.map((loads) => loads.filter((load) => whyWrong(load) === null && isUsed(load)))
+  return LATENCIES.map(([metric, percentile]) => {
+    const found = used.map((loads) => loads.flatMap((load) => latencyOf(load, percentile, planned) ?? []))
+    const seconds = found.map((each) => each.find(({ isLate }) => !isLate)?.seconds)
+    const counted = seconds.filter((one) => one !== undefined).length
+    return { metric, seconds, counted, isLate: found.flat().some(({ isLate }) => isLate) }
+  })
 }
 
 /** Launches: half of them, and two for an interval. */
@@ -76,15 +107,20 @@ function whyVoid(loads: readonly Trial[], launches: number, heats: number): stri
   return `the generator was late, or nothing was compared, in ${heats - launches} of ${plural(heats, 'heat')}`
 }
 
-/** Seconds. A percentile with too few samples beyond it is left out. */
-function latenciesOf({ histogram, requests, meanMs }: Trial, heats: number): Figures {
-  const figures: Figures = meanMs === null ? {} : { 'mean-latency': meanMs / 1000 }
-  for (const [metric, percentile] of PERCENTILES) {
-    const beyond = requests * (1 - percentile / 100)
-    const [ms] = histogram === null ? [] : percentiles(histogram, [percentile])
-    if (ms !== undefined && beyond >= BEYOND * shareOf(heats)) figures[metric] = ms / 1000
-  }
-  return figures
+/** Of one load; undefined of a percentile with too few samples beyond it. @param percentile null: the mean */
+function latencyOf(
+  { histogram, lagHistogram, requests, meanMs }: Trial,
+  percentile: number | null,
+  heats: number,
+): { seconds: number; isLate: boolean } | undefined {
+  if (percentile === null)
+    return meanMs === null
+      ? undefined
+      : { seconds: meanMs / 1000, isLate: isMeanSpoiled(lagHistogram, meanMs) }
+  const beyond = requests * (1 - percentile / 100)
+  if (histogram === null || beyond < BEYOND * shareOf(heats)) return undefined
+  const [ms = 0] = percentiles(histogram, [percentile])
+  return { seconds: ms / 1000, isLate: isSpoiled({ histogram, lagHistogram }, percentile) }
 }
 
 /** The rate that the first heat of a race found: the same for all, so that they can be compared. */

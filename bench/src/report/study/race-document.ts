@@ -20,7 +20,16 @@ import type { Finding, PilotRecord } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
 import { describeMachine, describeSource } from '../provenance.ts'
-import { counted, type Entry, entriesOf, formatSeconds, isCounted, metric, startupChart } from './tables.ts'
+import {
+  counted,
+  type Entry,
+  entriesOf,
+  formatSeconds,
+  isCounted,
+  lateNotes,
+  metric,
+  startupChart,
+} from './tables.ts'
 
 /** What a race of commands says. */
 export function documentOfRace(result: StudyResult): Document {
@@ -212,7 +221,12 @@ function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
     title: `${pilot.race}, ${plural(result.race?.connections ?? 0, 'connection')}`,
     table: tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
     ...(chart !== undefined && { charts: [chart] }),
-    notes: [...open, ...pilotNotes(pilot, decisionOf(result, pilot)), ...entries.flatMap(voidNote)],
+    notes: [
+      ...open,
+      ...pilotNotes(pilot, decisionOf(result, pilot)),
+      ...entries.flatMap(voidNote),
+      ...lateNotes(entries),
+    ],
   }
 }
 

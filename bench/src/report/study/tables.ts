@@ -311,7 +311,7 @@ export function latencySections(result: StudyResult): Section[] {
     return {
       title: `${race}: latency in ms at ${formatRate(rate)} requests per second`,
       table: tableOf<Entry>(entries, columnsOf(rate), (entry) => (isVoid(entry) ? 'void' : 'plain')),
-      notes: [...(index === 0 ? [WHY_UNLIKE] : []), ...voidNotes(entries)],
+      notes: [...(index === 0 ? [WHY_UNLIKE] : []), ...voidNotes(entries), ...lateNotes(entries)],
     }
   })
 }
@@ -359,5 +359,17 @@ function voidNotes(entries: readonly Entry[]): string[] {
   })
   return [...Map.groupBy(voided, ({ reason }) => reason)].map(
     ([reason, group]) => `The latency of ${listOf(group.map(({ title }) => title))} is void: ${reason}.`,
+  )
+}
+
+/** What a late generator left out, of all systems that lack the same. */
+export function lateNotes(entries: readonly Entry[]): string[] {
+  const late = entries.flatMap(({ cell, shown }) => {
+    const left = (shown?.openLoop?.late ?? []).map((one) => one.replace('-latency', ''))
+    return left.length === 0 || shown?.voided ? [] : [{ title: cell.title, left: listOf(left) }]
+  })
+  return [...Map.groupBy(late, ({ left }) => left)].map(
+    ([left, group]) =>
+      `No ${left} latency of ${listOf(group.map(({ title }) => title))}: in more than half of the launches, more than 10 % of it may be the doing of a generator that was late.`,
   )
 }

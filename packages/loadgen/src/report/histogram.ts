@@ -46,16 +46,20 @@ export function percentiles(encoded: string, percents: readonly number[]): numbe
 
 /** How many values are larger than the value at a percentile, as far as three digits can tell. @param percent 0 to 100 */
 export function countAbove(encoded: string, percent: number): number {
-  const histogram = decode(encoded)
-  const limit = histogram.getValueAtPercentile(percent)
-  const { recordedValuesIterator: cells } = histogram
+  const [limit = 0] = percentiles(encoded, [percent])
+  return countsOf(encoded).reduce((above, { ms, count }) => above + (ms > limit ? count : 0), 0)
+}
+
+/** Which values were recorded, in milliseconds, and how often; the smallest first. */
+export function countsOf(encoded: string): { ms: number; count: number }[] {
+  const { recordedValuesIterator: cells } = decode(encoded)
   cells.reset()
-  let above = 0
+  const counts: { ms: number; count: number }[] = []
   while (cells.hasNext()) {
     const { valueIteratedTo, countAtValueIteratedTo } = cells.next()
-    if (valueIteratedTo > limit) above += countAtValueIteratedTo
+    counts.push({ ms: valueIteratedTo / NANOSECONDS, count: countAtValueIteratedTo })
   }
-  return above
+  return counts
 }
 
 /** The values by percentile, for a curve whose axis halves the distance to 100 % at each step. Milliseconds; ends with 100. */
