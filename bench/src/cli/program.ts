@@ -58,7 +58,7 @@ export async function runMain(program: Program): Promise<void> {
 /**
  * Runs one command; an error that it foresees becomes one sentence.
  * @returns the exit code: 0 if everything ran and was reported, 1 if a cell has no number or `--require` is not reached, 2 for wrong
- * words, 130 after Ctrl-C, 143 after SIGTERM
+ * words or an output that cannot be written, 130 after Ctrl-C, 143 after SIGTERM
  */
 export function runProgram(program: Program, args: readonly string[]): Promise<number> {
   return runCommand(program, args).catch(explain)
@@ -84,10 +84,12 @@ function explain(error: unknown): number {
   if (FORESEEN.some((kind) => error instanceof kind) || isSystemError(error))
     process.stderr.write(`${oneLine(error)}.\n`)
   else console.error(error)
-  return error instanceof UsageError || error instanceof UnknownName ? 2 : 1
+  return WRONG_WORDS.some((kind) => error instanceof kind) ? 2 : 1
 }
 
-const FORESEEN = [OutputError, UsageError, CheckoutError, PilotError, UnknownName, ResultError, LoadError]
+const WRONG_WORDS = [OutputError, UsageError, UnknownName]
+
+const FORESEEN = [...WRONG_WORDS, CheckoutError, PilotError, ResultError, LoadError]
 
 /** A disk that became full or read-only during the run. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -46,7 +46,7 @@ function tryToWrite(directory: string, what: string, option: string): void {
   const probe = join(directory, `.${process.pid}.tmp`)
   let made: string | undefined
   try {
-    made = mkdirSync(directory, { recursive: true })
+    made = makeDirectory(directory)
     writeFileSync(probe, 'x')
     rmSync(probe)
   } catch (error) {
@@ -59,6 +59,21 @@ function tryToWrite(directory: string, what: string, option: string): void {
   } catch {
     // Another run has begun to write there.
   }
+}
+
+/**
+ * Node's recursive mkdir never ends where a directory that is there says ENOENT, as /proc does.
+ * @returns the first one that was made; undefined if all were there
+ */
+function makeDirectory(directory: string): string | undefined {
+  if (existsSync(directory)) return undefined
+  const first = makeDirectory(dirname(directory))
+  try {
+    mkdirSync(directory)
+  } catch (error) {
+    if (!existsSync(directory)) throw error // another run was first
+  }
+  return first ?? directory
 }
 
 /**

@@ -118,7 +118,7 @@ describe('before anything is measured', () => {
 
   test('an output that cannot be written is one sentence', async () => {
     const { code, stderr } = await run('--output', `${CLI}/out`)
-    assert.equal(code, 1)
+    assert.equal(code, 2)
     assert.match(
       stderr,
       /^Nothing can be written to \S+ \(ENOTDIR.*\): choose another place with --output\.\n$/,
