@@ -106,7 +106,7 @@ function disturbed(loads: readonly Trial[]): Warning[] {
 }
 
 function accounting({ mode, heats }: Run): Warning[] {
-  const measured = heats.flatMap(({ slices }) => slices)
+  const measured = heats.flatMap(({ slices, trials }) => [...slices, ...trials])
   // Of a server elsewhere nothing can be known: another warning says so.
   if (mode === 'target' || measured.length === 0) return []
   const found = measured.map(({ disturbance }) => disturbance)

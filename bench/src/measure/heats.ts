@@ -25,6 +25,8 @@ export interface HeatPlan {
   most: number
   /** So many are worth more than all their passes. */
   few?: number
+  /** So many were asked for, so that one that is dropped is told; default all that are planned. */
+  asked?: number
   /** Milliseconds of a heat with so many passes. The first of a race may do something else than the others. */
   expectedMs(planned: Pick<PlannedHeat, 'race' | 'heat'>, cells: readonly Cell[], passes: number): number
   /** For how long a heat may take passes, in milliseconds. */
@@ -58,13 +60,15 @@ export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
     const [next] = heats
     if (signal.aborted || open[0] === undefined || plan.isEnough(open[0])) return
     if (next === undefined) {
-      const { heat } = open[0]
-      if (heat <= plan.planned)
+      const { asked = plan.planned } = plan
+      const dropped = open.filter(({ heat }) => heat <= asked)
+      const [first] = dropped
+      if (first !== undefined)
         run.warn({
           kind: 'heats-dropped',
-          from: heat,
+          from: first.heat,
           maxTimeMs: settings.maxTimeMs ?? 0,
-          enoughMs: Math.ceil(((settings.maxTimeMs ?? 0) - leftMs + fullMsOf(open)) / 10_000) * 10_000,
+          enoughMs: Math.ceil(((settings.maxTimeMs ?? 0) - leftMs + fullMsOf(dropped)) / 10_000) * 10_000,
         })
       return
     }

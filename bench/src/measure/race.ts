@@ -50,9 +50,10 @@ export async function runRace(
       openRates.set(name, race.openRate ?? found.openRate)
       result.race?.pilots.push(found.record)
     }
+    const asked = result.settings.heats
     if (fillsTime)
       result.settings.heats = startsWithin(endOf(prepared) - performance.now(), known, result, openRates)
-    await runHeats(prepared, planOfRace(known, prepared, openRates))
+    await runHeats(prepared, { ...planOfRace(known, prepared, openRates), asked })
   })
 }
 

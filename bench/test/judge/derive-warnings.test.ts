@@ -110,6 +110,23 @@ describe('accounts', () => {
     assert.deepEqual(told(null, null), ['disturbance-unknown']))
   test('of waiting alone', () => assert.deepEqual(told(0, null), ['no-foreign-accounting']))
   test('that are there', () => assert.deepEqual(told(0, 0), []))
+  test('of open loops, where there is no warm-up', () => {
+    const latency = golden('latency')
+    const of = (disturbance: Slice['disturbance']) =>
+      deriveWarnings({
+        ...latency,
+        heats: latency.heats.map((heat) => ({
+          ...heat,
+          slices: [],
+          trials: heat.trials.map((trial) => ({ ...trial, disturbance })),
+        })),
+      }).filter(({ kind }) => /account|unknown/.test(kind))
+    const { generatorWait, generatorForeign } = SILENT
+    assert.deepEqual(of({ ...SILENT, serverWait: 0, serverForeign: 0 }), [])
+    assert.deepEqual(of({ generatorWait, generatorForeign, serverWait: null, serverForeign: null }), [
+      { kind: 'disturbance-unknown' },
+    ])
+  })
 })
 
 test('rates from 90 % of the ceiling on, the fastest by name', () => {

@@ -56,4 +56,8 @@ test('a third heat is kept with few passes, and dropped where they do not fit', 
   await runHeats(slower.run, slower.plan)
   assert.deepEqual(slower.heats(), [1, 2])
   assert.deepEqual(slower.warnings, [{ kind: 'heats-dropped', from: 3, maxTimeMs: 25_000, enoughMs: 70_000 }])
+
+  const filled = raceOf(expectedMs, 25_000)
+  await runHeats(filled.run, { ...filled.plan, asked: 2 })
+  assert.deepEqual([filled.heats(), filled.warnings], [[1, 2], []], 'more were hoped for than fit')
 })

@@ -87,7 +87,7 @@ function whyTooSmall({ title, cores, workload }: Cell, cluster: ClaimContext['cl
 
 function whyOpen(published: number): string {
   return saysNoEffect(published)
-    ? 'the interval is neither within 0.9 to 1.1 nor outside of it'
+    ? 'the interval is neither within 0.91 to 1.1 nor outside of it'
     : 'the interval includes 1, and is not within the published size'
 }
 
@@ -107,8 +107,8 @@ const SIZE = { low: 0.8, high: 1.25 }
 /** A published ratio within these says that there is no effect. */
 const SAYS_NO_EFFECT = { low: 0.95, high: 1.05 }
 
-/** No effect is shown if the interval lies within these. */
-const NO_EFFECT = { low: 0.9, high: 1.1 }
+/** No effect is shown if the interval lies within these: the same for a ratio upside down. */
+const NO_EFFECT = { low: 1 / 1.1, high: 1.1 }
 
 export function saysNoEffect(published: number): boolean {
   return published >= SAYS_NO_EFFECT.low && published <= SAYS_NO_EFFECT.high
@@ -122,7 +122,7 @@ export function saysNoEffect(published: number): boolean {
  * - *not reproduced here*: it lies on the other side of 1, or within 0.91 to 1.1 and outside of that band
  * - *undecided here*: none of these, or there is no interval
  *
- * A claim of no effect holds if the interval lies within 0.9 to 1.1, and is not reproduced if none of it does.
+ * A claim of no effect holds if the interval lies within 0.91 to 1.1, and is not reproduced if none of it does.
  * @param published above 0
  */
 export function decide(ratio: Interval, published: number): Verdict {
@@ -137,7 +137,7 @@ export function decide(ratio: Interval, published: number): Verdict {
   if (isBeyondOne(low, high, published))
     return high < least || low > most ? 'direction holds, size differs' : 'direction holds, size undecided'
   // Where the true ratio is 1, every interval includes 1, however narrow it becomes: it would never refute the published one.
-  const isNone = low >= 1 / NO_EFFECT.high && high <= NO_EFFECT.high && (high < least || low > most)
+  const isNone = low >= NO_EFFECT.low && high <= NO_EFFECT.high && (high < least || low > most)
   return isNone || isBeyondOne(low, high, 1 / published) ? 'not reproduced here' : 'undecided here'
 }
 

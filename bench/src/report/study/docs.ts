@@ -107,12 +107,12 @@ const RULE =
   'The verdict follows from the 95 % interval of our ratio. _Holds_: it lies within 0.8 to 1.25 times the published ratio. _Direction holds_: ' +
   'it is on the same side of 1 as published; the _size differs_ if it is outside of that band, and is _undecided_ if it is partly within. ' +
   '_Not reproduced here_: it excludes the published direction, or lies within 0.91 to 1.1 and excludes the published size. _Undecided here_: anything else, or a failed gate. _Needs N cores_: this machine has fewer. ' +
-  'A published ratio within 0.95 to 1.05 says that there is no effect: it holds if the interval lies within 0.9 to 1.1.'
+  'A published ratio within 0.95 to 1.05 says that there is no effect: it holds if the interval lies within 0.91 to 1.1.'
 
 const SHARED =
   'A system with a role of the contract passes its suite first, so that all do the same work. Servers and NGINX have one core, the generator another, unless a page says otherwise. A rate counts only while the ' +
-  "servers' core is busy. A latency is that of an open loop, from when a request was due: each system of a race gets the same requests at random times, at half the capacity of the slowest one that a claim about " +
-  'latency names, and one for which that is more than 90 % of its own is left out. The latency of the closed loop stands beside it. It is only connections / rate, and decides nothing. A system that could use more ' +
+  "servers' core is busy. A latency is that of an open loop, from when a request was due: each system of a race gets the same requests at random times, at a rate that the study states, or half the capacity of the slowest one that a claim about " +
+  'latency names. One for which that is more than 90 % of its own is left out. The latency of the closed loop stands beside it. It is only connections / rate, and decides nothing. A system that could use more ' +
   "cores than there are is measured all the same, and claims about it are undecided. `--as-published` also runs the source's own tool and settings, which decide nothing.\n\n" +
   '[How the benchmark measures](../method.md) says the rest.'
 

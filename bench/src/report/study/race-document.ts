@@ -105,7 +105,7 @@ function describeFew(
   const dropped = warnings.find((one) => one.kind === 'heats-dropped')
   const advice =
     dropped?.enoughMs !== undefined
-      ? `--max-time ${dropped.enoughMs / 1000}s would give ${heats}`
+      ? `--max-time ${dropped.enoughMs / 1000}s would be enough`
       : finishedAt === null
         ? `the whole race has ${heats}`
         : `it takes ${LEAST_STARTS}`
