@@ -138,6 +138,8 @@ function ignoredEnvironment(top: string): string[] {
 interface Manager {
   name: 'npm' | 'pnpm' | 'yarn' | 'bun'
   lockfile: string
+  /** What only its lockfile holds, where two have the same file. */
+  has?: RegExp
   install: readonly string[]
 }
 
@@ -147,6 +149,7 @@ const MANAGERS: readonly Manager[] = [
   { name: 'npm', lockfile: 'npm-shrinkwrap.json', install: ['ci', '--no-audit', '--no-fund'] },
   { name: 'bun', lockfile: 'bun.lock', install: ['install', '--frozen-lockfile'] },
   { name: 'bun', lockfile: 'bun.lockb', install: ['install', '--frozen-lockfile'] },
+  { name: 'yarn', lockfile: 'yarn.lock', has: /^__metadata:/m, install: ['install', '--immutable'] },
   { name: 'yarn', lockfile: 'yarn.lock', install: ['install', '--frozen-lockfile'] },
 ]
 
@@ -174,13 +177,13 @@ async function prepare(
         `${capital(name)} has dependencies but no lockfile, so what it had is not known: commit one.`,
       )
   } else await install(found, name, tree, options)
-  const manager = found?.manager.name ?? 'npm'
+  const command = found === undefined ? ['npm'] : commandOf(found)
   const { scripts = {} } = manifest
   if (scripts.build !== undefined) {
     options.say(`${name}: building.`)
-    await run([...commandOf(manager), 'run', 'build'], directory, `${capital(name)} cannot be built`, options)
+    await run([...command, 'run', 'build'], directory, `${capital(name)} cannot be built`, options)
   }
-  return scripts.start === undefined ? undefined : [...commandOf(manager), 'start'].join(' ')
+  return scripts.start === undefined ? undefined : [...command, 'start'].join(' ')
 }
 
 interface Lockfile {
@@ -191,24 +194,32 @@ interface Lockfile {
 /** Beside the package, or of the workspace that it belongs to. */
 function findLockfile(tree: string, directory: string): Lockfile | undefined {
   for (let at = directory; at.startsWith(tree); at = dirname(at)) {
-    const manager = MANAGERS.find(({ lockfile }) => existsSync(join(at, lockfile)))
+    const manager = MANAGERS.find(({ lockfile, has }) => {
+      const path = join(at, lockfile)
+      return existsSync(path) && (has === undefined || has.test(readFileSync(path, 'utf8')))
+    })
     if (manager !== undefined) return { manager, directory: at }
   }
   return undefined
 }
 
-/** Through npx where the package manager is not installed. */
-function commandOf(manager: Manager['name']): string[] {
-  return manager === 'npm' || hasTool(manager) ? [manager] : ['npx', '--yes', manager]
+/** Through npx where the package manager is not installed. A yarn of version 1 does not install what later ones locked. */
+function commandOf({ manager: { name, has }, directory }: Lockfile): string[] {
+  if (has !== undefined)
+    return /^[2-9]\./.test(versionOf([name], directory))
+      ? [name]
+      : ['npx', '--yes', '--package=@yarnpkg/cli-dist@4', name]
+  return name === 'npm' || hasTool(name) ? [name] : ['npx', '--yes', name]
 }
 
-async function install(
-  { manager, directory }: Lockfile,
-  name: string,
-  tree: string,
-  options: CheckoutOptions,
-): Promise<void> {
-  const command = commandOf(manager.name)
+/** Empty if it does not start. */
+function versionOf([file = '', ...args]: readonly string[], directory: string): string {
+  return spawnSync(file, [...args, '--version'], { encoding: 'utf8', cwd: directory }).stdout ?? ''
+}
+
+async function install(found: Lockfile, name: string, tree: string, options: CheckoutOptions): Promise<void> {
+  const { manager, directory } = found
+  const command = commandOf(found)
   const cached = join(cacheDirectory(), keyOf(manager, directory, tree, command))
   if (existsSync(cached)) {
     copy(cached, directory)
@@ -222,9 +233,13 @@ async function install(
 /** All that decides what an install gives. */
 function keyOf(manager: Manager, directory: string, tree: string, command: readonly string[]): string {
   const hash = createHash('sha256')
-  const [file = '', ...args] = [...command, '--version']
-  const version = spawnSync(file, args, { encoding: 'utf8', cwd: directory }).stdout
-  for (const fact of [manager.name, version, process.version, process.platform, process.arch])
+  for (const fact of [
+    manager.name,
+    versionOf(command, directory),
+    process.version,
+    process.platform,
+    process.arch,
+  ])
     hash.update(`${fact}\0`)
   const patterns = [manager.lockfile, ':(glob)**/package.json', ':(glob)**/.npmrc', ':(glob)**/*.patch']
   const files = gitIn(directory)(['ls-files', '--', ...patterns, 'pnpm-workspace.yaml', '.yarnrc.yml'], '')
@@ -233,7 +248,8 @@ function keyOf(manager: Manager, directory: string, tree: string, command: reado
       .update(`${path}\0`)
       .update(readFileSync(join(directory, path)))
       .update('\0')
-  hash.update(relative(tree, directory))
+  // Yarn's Plug'n'Play has paths from there to a cache elsewhere.
+  hash.update(`${relative(tree, directory)}\0${relative(directory, '/')}`)
   return hash.digest('hex').slice(0, 32)
 }
 

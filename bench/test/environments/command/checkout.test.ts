@@ -161,4 +161,54 @@ describe('a commit in a directory of its own', () => {
     git(repository, 'checkout', '--', 'server/package.json', 'server/package-lock.json')
     isWhole()
   })
+
+  test('a lockfile of yarn 4 is not left to a yarn of version 1', async () => {
+    const { PATH: path } = process.env
+    const tools = join(place, 'tools')
+    mkdirSync(tools)
+    const tool = (name: string, script: string) =>
+      writeFileSync(join(tools, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    const done = (name: string) => `echo "${name} $*" >> ${join(place, 'done')}`
+    try {
+      process.env.PATH = `${tools}:${path}`
+      for (const [directory, lock] of [
+        ['later', '__metadata:\n  version: 8\n'],
+        ['first', '# yarn lockfile v1\n'],
+      ] as const) {
+        mkdirSync(join(repository, directory))
+        write(`${directory}/yarn.lock`, lock)
+        write(`${directory}/package.json`, { name: directory, scripts: { start: 'node server.js' } })
+      }
+      tool('npx', `case "$*" in *--version) echo 4.1.0 ;; *) ${done('npx')} ;; esac`)
+      tool('yarn', `case "$*" in --version) echo 1.22.22 ;; *) ${done('yarn')} ;; esac`)
+      const startOf = (directory: string) =>
+        see([undefined], ([found]) => found?.start, join(repository, directory))
+      const through = 'npx --yes --package=@yarnpkg/cli-dist@4 yarn'
+      assert.deepEqual([await startOf('later'), await startOf('first')], [`${through} start`, 'yarn start'])
+      tool('yarn', `case "$*" in --version) echo 4.2.0 ;; *) ${done('yarn')} ;; esac`)
+      assert.equal(await startOf('later'), 'yarn start')
+      assert.deepEqual(readFileSync(join(place, 'done'), 'utf8').trim().split('\n'), [
+        `${through} install --immutable`,
+        'yarn install --frozen-lockfile',
+        'yarn install --immutable',
+      ])
+    } finally {
+      process.env.PATH = path
+      for (const directory of ['later', 'first']) rmSync(join(repository, directory), { recursive: true })
+    }
+    isWhole()
+  })
+
+  test('without git, one sentence', async () => {
+    const { PATH: path } = process.env
+    try {
+      process.env.PATH = join(place, 'nowhere')
+      await assert.rejects(
+        see(['main'], () => {}),
+        { message: 'git cannot be started: --git needs it.' },
+      )
+    } finally {
+      process.env.PATH = path
+    }
+  })
 })
