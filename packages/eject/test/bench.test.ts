@@ -14,7 +14,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { isDue } from '@startgrid/cli/test-run.ts'
+import { findApps } from '@startgrid/grid/apps.ts'
 import { parse } from 'yaml'
+import { bench } from '../src/options/bench.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
@@ -38,6 +40,19 @@ if (words.includes('/pulls ')) process.stdout.write(words.includes(process.env.H
 else if (words.includes('--paginate')) process.stdout.write(existsSync(comment) ? '99\\n' : '')
 else writeFileSync(comment, process.argv.find((word) => word.startsWith('body=')).slice(5))
 `
+
+test('pages wait as long as a race takes; other apps refuse nothing', () => {
+  const raceOf = (name: string) => {
+    const [app] = findApps(name)
+    ok(app !== undefined)
+    const added = bench.describe(app, (path) =>
+      readFileSync(join(import.meta.dirname, '../../..', path), 'utf8'),
+    )
+    return typeof added === 'string' ? '' : (added.files['bench/race.sh'] ?? '')
+  }
+  match(raceOf('node/ssr'), /^export MAX_QUEUE_WAIT_MS=60000$/m)
+  match(raceOf('node/hello'), /^set -euo pipefail\n\ncode=0$/m)
+})
 
 if (isDue('race on a pull request', 3))
   test('the steps of both workflows race two commits, and keep one comment', {

@@ -6,7 +6,7 @@ const TEMPLATES = 'packages/eject/src/options/templates'
 export const bench: Option = {
   name: 'bench',
   title: 'A race on every pull request',
-  describe({ runtime }, read) {
+  describe({ role, runtime }, read) {
     if (runtime === 'nginx')
       return 'A runner has no NGINX with njs: race the image by hand, or choose an app on Node or Bun.'
     const { version } = JSON.parse(read('packages/startgrid/package.json')) as { version: string }
@@ -17,7 +17,7 @@ export const bench: Option = {
       files: {
         '.github/workflows/race.yml': template('race.yml'),
         '.github/workflows/race-comment.yml': template('race-comment.yml'),
-        'bench/race.sh': template('race.sh'),
+        'bench/race.sh': role === 'ssr' ? template('race.sh') : template('race.sh').replace(SHED, ''),
         'bench/comment.sh': read('action/comment.sh'),
         'bench/.gitignore': 'results/\n',
       },
@@ -27,6 +27,9 @@ export const bench: Option = {
     }
   },
 }
+
+/** Only pages are refused. */
+const SHED = /^# A page .*\nexport MAX_QUEUE_WAIT_MS=.*\n/m
 
 const README = `\`npm run bench -- --git main\` says whether this directory is slower than \`main\`: requests per second, CPU per request, latency, start-up and memory, with
 intervals. Add \`--path /hello/x\` for a route, and commands to race something else: \`npm run bench -- 'node a.js' 'node b.js'\`. \`--help\` has all
