@@ -27,9 +27,12 @@ export function importBeside(path: string, text: string): string {
   return text.replaceAll("'#shared/testing/", "'./suite/").replaceAll("'../fixtures/", "'./fixtures/")
 }
 
-/** Only pages are ever refused because of overload. Prettily, each mention has a line of its own. */
+/** Only pages are ever refused because of overload. Prettily, each mention has a line of its own, perhaps with a comment above it. */
 export function leaveShedding(text: string): string {
-  return text.replaceAll(/^.*(?:shouldShed|[lL]oadShedd(?:er|ing)).*\n/gm, '')
+  return text.replaceAll(
+    /^(?: *\/\*\*.*\*\/\n)?.*(?:shouldShed|[lL]oadShedd(?:er|ing)|maxQueueWaitMs|MAX_QUEUE_WAIT_MS).*\n/gm,
+    '',
+  )
 }
 
 function replaceOnce(text: string, place: RegExp, by: string): string {

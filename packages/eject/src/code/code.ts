@@ -48,10 +48,10 @@ const PAGE_TYPES = toJson({
 function adapt({ role }: App, files: ReadonlyMap<string, string>) {
   const adapted = new Map(files)
   for (const [path, text] of files) {
+    const needed = role === 'ssr' ? text : leaveShedding(text)
     if (path === 'src/server.ts') adapted.set(path, adaptServer(text, role))
-    else if (path.startsWith('test/')) adapted.set(path, importBeside(path, text))
-    else if (path.startsWith('src/'))
-      adapted.set(path, launchAlone(role === 'ssr' ? text : leaveShedding(text)))
+    else if (path.startsWith('test/')) adapted.set(path, importBeside(path, needed))
+    else adapted.set(path, launchAlone(needed))
   }
   return adapted
 }

@@ -29,15 +29,13 @@ const MEANINGS: Readonly<Record<string, Omit<Setting, 'name'>>> = {
 }
 
 /**
- * The settings that a project's config.ts reads, in the order above. Only pages wait for their turn.
+ * The settings that a project's config.ts reads, in the order above.
  * @throws {Error} for a setting without a description here
  */
 export function listSettings(sources: ReadonlyMap<string, string>): Setting[] {
   const path = 'shared/process/config.ts'
   const found = (sources.get(path) ?? '').matchAll(/\benv\.([A-Z_]+)|\(env, '([A-Z_]+)'/g)
   const names = new Set([...found].map(([, member, argument]) => member ?? argument ?? ''))
-  if (![...sources.keys()].some((file) => file.startsWith('shared/http/load-shedding')))
-    names.delete('MAX_QUEUE_WAIT_MS')
   const unknown = [...names].find((name) => !(name in MEANINGS))
   if (unknown !== undefined) throw new Error(`${path} reads ${unknown}, of which settings.ts says nothing.`)
   return Object.entries(MEANINGS).flatMap(([name, said]) => (names.has(name) ? [{ name, ...said }] : []))

@@ -24,8 +24,11 @@ export function createOptions(env: Record<string, string> = {}) {
     },
   }
   const options: AppOptions = {
-    // No page is refused because the machine is busy.
-    config: readConfig({ MAX_QUEUE_WAIT_MS: '0', PORT: '0', ...env }),
+    config: readConfig({
+      MAX_QUEUE_WAIT_MS: '0', // no page is refused because the machine is busy
+      PORT: '0',
+      ...env,
+    }),
     health: new Health(),
     log: pino({ level: 'trace' }, destination),
   }
