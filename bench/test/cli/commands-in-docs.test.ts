@@ -9,17 +9,33 @@ import { STUDIES } from '../../studies/index.ts'
 const { name: program, commands, help: screen } = BENCH
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-test('every command and every study that a page names is there', () => {
-  const pages = globSync(['*.md', 'docs/**/*.md', '{bench,packages,nginx,scripts,action}/**/*.md'], {
-    cwd: ROOT,
-    exclude: ['**/node_modules', 'bench/results', 'docs/decisions'],
-  })
-  const named = pages.flatMap((page) =>
-    [
-      ...readFileSync(`${ROOT}${page}`, 'utf8').matchAll(/pnpm bench ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g),
-    ].map(([text, command = '', name]) => ({ page, text, command, name })),
+const PAGES = globSync(['*.md', 'docs/**/*.md', '{apps,bench,packages,nginx,scripts,action}/**/*.md'], {
+  cwd: ROOT,
+  exclude: ['**/node_modules', 'bench/results', 'docs/decisions'],
+})
+
+/** What pages name, with the parts that the expression finds. */
+function namedInPages(expression: RegExp) {
+  const named = PAGES.flatMap((page) =>
+    [...readFileSync(`${ROOT}${page}`, 'utf8').matchAll(expression)].map(([text, command = '', name]) => ({
+      ...{ page, text, command, name },
+    })),
   )
   assert.ok(named.length > 20)
+  return named
+}
+
+/** Of pnpm itself, and of the package in whose directory one is. */
+const OTHER_SCRIPTS = ['install', 'exec', 'start']
+
+test('every script that a page names is there', () => {
+  const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
+  for (const { page, text, command } of namedInPages(/(?:`|^)(?:npx )?pnpm(?:@12)? ([a-z][a-z:-]*)/gm))
+    assert.ok(command in scripts || OTHER_SCRIPTS.includes(command), `${page}: ${text}`)
+})
+
+test('every command and every study that a page names is there', () => {
+  const named = namedInPages(/pnpm(?:@12)? bench ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)
   for (const { page, text, command, name } of named) {
     assert.ok(command in commands, `${page}: ${text}`)
     if (command === 'study' && name !== undefined)
