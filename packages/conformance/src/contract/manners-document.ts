@@ -1,3 +1,4 @@
+import { markdownWords } from '@startgrid/cli/table.ts'
 import { type Manners, SITUATIONS, type Situation } from './manners.ts'
 
 /** What each framework showed, by its name as a reader knows it. */
@@ -31,12 +32,12 @@ export function formatManners(frameworks: MannersByFramework): string {
   return [
     HEAD,
     '## Where frameworks differ\n',
-    formatTable(
+    markdownWords(
       ['situation', ...names],
       different.map(({ about, cells }) => [about, ...cells]),
     ),
     '\n## Where all do the same, though they need not\n',
-    formatTable(
+    markdownWords(
       ['situation', 'all'],
       same.map(({ about, cells }) => [about, cells[0] ?? '']),
     ),
@@ -59,15 +60,4 @@ function describe(manners: readonly string[] | undefined): string {
 
 function isUniform({ cells }: Row): boolean {
   return new Set(cells).size === 1
-}
-
-/** A Markdown table whose columns line up. */
-function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`
-  return [line(head), rule, ...rows.map(line)].join('\n')
 }

@@ -1,3 +1,4 @@
+import { markdownWords } from '@startgrid/cli/table.ts'
 import type { Project } from '../project.ts'
 import { MEMORY } from './compose.ts'
 import { OLDEST_NODE } from './start.ts'
@@ -21,14 +22,6 @@ export function readme(project: Project): string {
 
 function block(lines: readonly string[], language = 'sh'): string {
   return [`\`\`\`${language}`, ...lines, '```'].join('\n')
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const width = (column: number) => Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0))
-  const widths = head.map((_, column) => width(column))
-  const line = (cells: readonly string[]) =>
-    `| ${widths.map((size, column) => (cells[column] ?? '').padEnd(size)).join(' | ')} |`
-  return [line(head), line(widths.map((size) => '-'.repeat(size))), ...rows.map(line)].join('\n')
 }
 
 function running({ runtime, role, hasBuild, lockfile }: Project): string {
@@ -71,13 +64,13 @@ function places({ runtime, role, hasBuild }: Project): string {
   ]
   return `## Change
 
-${table(['file', 'whose'], rows)}`
+${markdownWords(['file', 'whose'], rows)}`
 }
 
 function routes({ routes }: Project): string {
   return `## Routes
 
-${table(
+${markdownWords(
   ['request', 'response'],
   routes.map(({ method, path, response }) => [`\`${method} ${path}\``, response]),
 )}`
@@ -97,7 +90,7 @@ function settings({ runtime, environment }: Project): string {
 
 ${how}
 
-${table(['variable', 'default', 'meaning'], rows)}`
+${markdownWords(['variable', 'default', 'meaning'], rows)}`
 }
 
 function deploy(project: Project): string {

@@ -1,4 +1,5 @@
 import { formatDuration } from '@startgrid/cli/duration.ts'
+import { wrap } from '@startgrid/cli/text.ts'
 import type { LoadPlan } from '../engine/options.ts'
 import { ERROR_KINDS, type Latency, type LoadResult, type SeriesPoint } from './result.ts'
 
@@ -46,7 +47,7 @@ export function report(heading: string, result: LoadResult): string {
   if (result.checked > 0) rows.push(['compared', `${integer(result.checked)} responses`])
   rows.push(['generator', generator(result)])
   const text = rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}\n`).join('')
-  const bound = self.reason === null ? '' : `\n${wrap(`generator-bound: ${self.reason}.`)}`
+  const bound = self.reason === null ? '' : `\n${wrap(`generator-bound: ${self.reason}.`)}\n`
   return `${heading}\n\n${text}\n${latencies(result)}${series(result.series)}${bound}`
 }
 
@@ -90,11 +91,6 @@ function generator({ openLoop, self }: LoadResult): string {
   if (self.waitSeconds !== null) parts.push(`${self.waitSeconds.toFixed(2)} s without a core`)
   const warning = openLoop === null && self.busy > BUSY
   return `${parts.join(', ')}${warning ? `\n${' '.repeat(14)}it may be the limit, not the server` : ''}`
-}
-
-/** At 80 columns. */
-function wrap(text: string): string {
-  return text.replace(/(.{1,78})(?: |$)/g, '$1\n')
 }
 
 function counts(entries: readonly (readonly [string, number])[]): string {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
-import { markdownTable } from '@startgrid/cli/table.ts'
+import { markdownWords } from '@startgrid/cli/table.ts'
 import { FRAMEWORKS, ROLES, type Role } from '@startgrid/grid/apps.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
@@ -84,11 +84,8 @@ function section(title: string, lines: readonly string[]): string[] {
 
 function formatFaults({ faults }: Result): string {
   const known = [...FAULTS, ...CLUSTER_FAULTS].filter(({ name }) => faults.includes(name))
-  const rows = known.map(({ name, title, expected }) => ({
-    tone: 'plain' as const,
-    cells: [name, title, expected],
-  }))
-  return table(['fault', 'what is done', 'what must happen'], rows)
+  const rows = known.map(({ name, title, expected }) => [name, title, expected])
+  return markdownWords(['fault', 'what is done', 'what must happen'], rows)
 }
 
 const SIGNS = { passed: '✓', failed: '✗', absent: '–', undecided: '?' } as const
@@ -99,16 +96,11 @@ function formatRole({ cells, faults }: Result, role: Role): string {
   )
   const signOf = ({ fault, state }: Cell) => (state === 'passed' && unjudged.has(fault) ? '·' : SIGNS[state])
   const states = new Map(cells.map((cell) => [`${cell.fault} ${cell.app}`, signOf(cell)]))
-  const rows = faults.map((fault) => ({
-    tone: 'plain' as const,
-    cells: [fault, ...FRAMEWORKS.map((framework) => states.get(`${fault} ${framework}/${role}`) ?? '')],
-  }))
-  return table([role, ...FRAMEWORKS], rows)
-}
-
-function table(headings: readonly string[], rows: { tone: 'plain'; cells: string[] }[]): string {
-  const columns = headings.map((heading) => ({ heading, align: 'left' as const, priority: 0 }))
-  return markdownTable({ columns, rows }, 0)
+  const rows = faults.map((fault) => [
+    fault,
+    ...FRAMEWORKS.map((framework) => states.get(`${fault} ${framework}/${role}`) ?? ''),
+  ])
+  return markdownWords([role, ...FRAMEWORKS], rows)
 }
 
 /** A list item per fault and sentence, with the apps of which it is true. */
@@ -140,11 +132,9 @@ function formatFigures({ cells, faults, apps }: Result): string[] {
     const rows = apps.flatMap((app) => {
       const figures = measured.get(app) ?? {}
       const values = names.map((name) => formatFigure(figures[name]))
-      return values.every((value) => value === '')
-        ? []
-        : [{ tone: 'plain' as const, cells: [app, ...values] }]
+      return values.every((value) => value === '') ? [] : [[app, ...values]]
     })
-    return [`<details><summary>${fault}</summary>`, table(['app', ...names], rows), '</details>']
+    return [`<details><summary>${fault}</summary>`, markdownWords(['app', ...names], rows), '</details>']
   })
 }
 
