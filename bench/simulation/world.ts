@@ -1,24 +1,31 @@
 import { createRandom } from '@startgrid/stats/random.ts'
 import { averageCost, Core, createDraw, type Draw } from './machine.ts'
-import type { Scenario } from './scenarios.ts'
+import { ROLES, type Role, type Scenario } from './scenarios.ts'
 
 /** A machine with servers whose true costs are known. The method that measures it sees only what a real one would show. */
 
-export const ROLES = ['hello', 'ssr', 'status'] as const
-export type Role = (typeof ROLES)[number]
 export type Topology = 'direct' | 'nginx'
 
 /** The frameworks of a simulated race. */
-export const APPS = ['node', 'fastify', 'express', 'koa', 'hono', 'bun', 'njs'] as const
+export const APPS = ['node', 'fastify', 'express', 'koa', 'hono', 'h3', 'bun', 'njs'] as const
 
-/** CPU per request in microseconds, as measured on one machine. An interpreted page is slow enough to need long slices. */
+/**
+ * CPU per request in microseconds: docs/results/amd-epyc-2-cores.json of 24 November 2026. An interpreted page is slow enough to need long
+ * slices.
+ */
 const COSTS: Readonly<Record<Role, Readonly<Record<Topology, readonly number[]>>>> = {
   hello: {
-    direct: [13.6, 17.9, 21, 24.9, 16, 11.6, 26.3],
-    nginx: [43.3, 60.4, 64.4, 72.6, 56.9, 37.9, 53.3],
+    direct: [10.8, 13.1, 17.2, 17.6, 14.3, 13.2, 9.5, 39.2],
+    nginx: [33.4, 38.6, 47, 48.5, 39.9, 37.9, 29.7, 66.5],
   },
-  ssr: { direct: [170, 185, 195, 204, 183, 189, 17_900], nginx: [272, 283, 302, 305, 290, 281, 18_000] },
-  status: { direct: [11.9, 15.8, 18.6, 22.1, 14, 10.2, 21.5], nginx: [40, 55, 60, 66, 52, 35, 47] },
+  ssr: {
+    direct: [117, 120, 133, 136, 138, 138, 135, 12_300],
+    nginx: [173, 175, 196, 207, 204, 199, 204, 12_500],
+  },
+  status: {
+    direct: [10.8, 12.3, 17.2, 17.1, 14, 12.9, 9.4, 37.2],
+    nginx: [33.4, 37.4, 47.2, 47.3, 39.1, 38.5, 29.4, 64.3],
+  },
 }
 
 /** What a race costs beside measuring, in seconds: for the start of all, and of each app. */
@@ -55,6 +62,8 @@ interface Subject {
   cell: Cell
   logCost: number
   loading: number
+  /** As of the scenario's `slice`. */
+  noise: number
   cold: boolean
 }
 
@@ -74,7 +83,7 @@ export class World {
     const subjects =
       pair === undefined
         ? ROLES.flatMap((role) => createSubjects(scenario, role, this.#draw))
-        : pair.names.map((id, index) => pairSubject(id, index === 0 ? 1 : pair.factor))
+        : pair.names.map((id, index) => pairSubject(scenario, id, index === 0 ? 1 : pair.factor))
     this.cells = subjects.map(({ cell }) => cell)
     this.#subjects = new Map(subjects.map((subject) => [subject.cell.id, subject]))
   }
@@ -102,7 +111,7 @@ export class World {
   }
 }
 
-function createSubjects({ alike, loadings, cold }: Scenario, role: Role, draw: Draw): Subject[] {
+function createSubjects({ alike, loadings, slice, cold }: Scenario, role: Role, draw: Draw): Subject[] {
   const entries = [...APPS.keys(), 0].map((index, place) => ({ index, twin: place === APPS.length }))
   const own = APPS.map(() => 1 + loadings * draw.normal())
   const subjects = entries.flatMap(({ index, twin }) =>
@@ -118,7 +127,8 @@ function createSubjects({ alike, loadings, cold }: Scenario, role: Role, draw: D
         connections: role === 'ssr' ? 8 : 64,
       }
       const cost = COSTS[role][topology][alike ? 0 : index] ?? Number.NaN
-      return { cell, logCost: Math.log(cost / 1e6), loading: own[index] ?? 1, cold: false }
+      const loading = own[index] ?? 1
+      return { cell, logCost: Math.log(cost / 1e6), loading, noise: slice[role], cold: false }
     }),
   )
   for (let count = 0; cold !== null && count < cold.cells; ) {
@@ -131,10 +141,10 @@ function createSubjects({ alike, loadings, cold }: Scenario, role: Role, draw: D
 }
 
 /** One of two servers that nobody here wrote. */
-function pairSubject(app: string, factor: number): Subject {
+function pairSubject({ slice }: Scenario, app: string, factor: number): Subject {
   const id = `${app} direct`
   const cell = { id, app, role: 'hello', topology: 'direct', twinOf: null, connections: 32 } as const
-  return { cell, logCost: Math.log((20 * factor) / 1e6), loading: 1, cold: false }
+  return { cell, logCost: Math.log((20 * factor) / 1e6), loading: 1, noise: slice.pair, cold: false }
 }
 
 /** What happened to one launch. */
@@ -178,14 +188,14 @@ class HeatOfWorld {
   slice(id: string, seconds: number, planned = false): Outcome {
     const subject = this.#subjects.get(id)
     if (subject === undefined) throw new Error(`There is no cell ${id} in this heat.`)
-    const { slice, floor, shocks, visible } = this.#scenario
+    const { floor, shocks, visible } = this.#scenario
     const draw = this.#draw
     const at = this.#world.now - this.#startedAt
     const launch = this.#launches.get(subject.cell.app)
     const outlier = launch?.outlier ?? null
     const visit = draw.chance(visible.part) ? Math.min(0.7, visible.share * draw.exponential()) : 0
     const taken = Math.min(0.95, visit + (outlier?.shown ? outlier.rateLoss : 0))
-    const noise = Math.hypot(slice * Math.sqrt(0.2 / seconds), floor) * draw.normal()
+    const noise = Math.hypot(subject.noise * Math.sqrt(0.05 / seconds), floor) * draw.normal()
     const shock = draw.chance(shocks.part) ? shocks.cost * draw.exponential() : 0
     const logCost =
       subject.logCost +

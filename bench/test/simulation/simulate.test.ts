@@ -26,14 +26,14 @@ const allowance = (expected: number, trials: number) => 4 * Math.sqrt((expected 
 
 for (const [name, width] of [
   ['noisy', 0.13],
-  ['quiet', 0.045],
+  ['quiet', 0.08],
 ] as const)
   testOne(name)(`${name}: intervals cover, are narrow, and find nothing that is not there`, async () => {
     const score = await study(name, { runs: RUNS, seed: 20261122 })
     for (const [metric, { coverage, twins, halfWidth, wrong }] of Object.entries(score.metrics)) {
       // Ratios of one race share a baseline: those of a run are worth about one in three.
       const trials = coverage.count / 3
-      assert.equal(coverage.count, RUNS * 6 * 6)
+      assert.equal(coverage.count, RUNS * 6 * 7)
       assert.ok(coverage.part > 0.935 - allowance(0.05, trials), `${metric}: ${coverage.part}`)
       assert.ok(twins.part < 0.065 + allowance(0.05, twins.count), `${metric}: ${twins.part}`)
       assert.ok(halfWidth < 1.05 * width, `${metric}: ${halfWidth}`)
@@ -48,11 +48,11 @@ for (const [name, width] of [
   })
 
 testOne('cold')(
-  'quiet, cold cells are found, and what remains of them is not far from the truth',
+  'still, cold cells are found, and what remains of them is not far from the truth',
   async () => {
-    const { foundCold, falselyCold, metrics } = await study('quiet-cold', { runs: 3, seed: 7 })
+    const { foundCold, falselyCold, metrics } = await study('still-cold', { runs: 3, seed: 7 })
     assert.equal(foundCold.count, 3 * 3 * 2)
-    assert.ok(foundCold.part > 0.85, `${foundCold.part}`)
+    assert.ok(foundCold.part > 0.6, `${foundCold.part}`)
     assert.ok(falselyCold.happened <= 1)
     const { part, count } = metrics.cpu.coverage
     assert.ok(part > 0.92 - allowance(0.08, count / 3), `${part}`)
