@@ -185,10 +185,7 @@ describe('a claim about latency', () => {
     equal(fast?.figures['median-latency']?.value.toFixed(4), '0.0008')
     deepEqual(validateResult(JSON.parse(JSON.stringify(result))), [])
     const text = formatTerminal(documentOfStudy(LATE, recordOf(result)), { columns: 80, color: false })
-    match(
-      text.replace(/\s+/g, ' '),
-      /No mean, p97.5 and p99 latency of fast, slow and wide: in more than half/,
-    )
+    match(text.replace(/\s+/g, ' '), /No mean, p97.5 and p99 of fast, slow and wide: in more than half/)
   })
 
   test('the first load of a heat that counts is used', () => {

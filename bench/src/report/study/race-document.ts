@@ -225,7 +225,7 @@ function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
       ...open,
       ...pilotNotes(pilot, decisionOf(result, pilot)),
       ...entries.flatMap(voidNote),
-      ...lateNotes(entries),
+      ...lateNotes(entries, SHORT),
     ],
   }
 }

@@ -311,7 +311,7 @@ export function latencySections(result: StudyResult): Section[] {
     return {
       title: `${race}: latency in ms at ${formatRate(rate)} requests per second`,
       table: tableOf<Entry>(entries, columnsOf(rate), (entry) => (isVoid(entry) ? 'void' : 'plain')),
-      notes: [...(index === 0 ? [WHY_UNLIKE] : []), ...voidNotes(entries), ...lateNotes(entries)],
+      notes: [...(index === 0 ? [WHY_UNLIKE] : []), ...voidNotes(entries), ...lateNotes(entries, HEADINGS)],
     }
   })
 }
@@ -325,6 +325,14 @@ function isVoid({ shown }: Entry): boolean {
   return !isCounted(shown) || (shown.openLoop?.voidedBecause ?? null) !== null
 }
 
+const HEADINGS = {
+  'mean-latency': 'mean',
+  'median-latency': 'p50',
+  'p90-latency': 'p90',
+  'p97.5-latency': 'p97.5',
+  'p99-latency': 'p99',
+} as const
+
 function columnsOf(openRate: number): ItemColumn<Entry>[] {
   const closed = (heading: string, name: Metric, priority = 0) =>
     right<Entry>(heading, priority, ({ shown }) => millisecondsOf(shown, name))
@@ -336,11 +344,11 @@ function columnsOf(openRate: number): ItemColumn<Entry>[] {
       const rate = shown?.figures.rate
       return rate === undefined ? '' : formatPercent(openRate / rate.value)
     }),
-    open('mean', 'mean-latency', 0, 'void'),
-    open('p50', 'median-latency'),
-    open('p90', 'p90-latency'),
-    open('p97.5', 'p97.5-latency', 1),
-    open('p99', 'p99-latency'),
+    open(HEADINGS['mean-latency'], 'mean-latency', 0, 'void'),
+    open(HEADINGS['median-latency'], 'median-latency'),
+    open(HEADINGS['p90-latency'], 'p90-latency'),
+    open(HEADINGS['p97.5-latency'], 'p97.5-latency', 1),
+    open(HEADINGS['p99-latency'], 'p99-latency'),
     closed('closed mean', 'closed-mean-latency'),
     closed('closed p99', 'closed-p99-latency', 2),
   ]
@@ -362,14 +370,14 @@ function voidNotes(entries: readonly Entry[]): string[] {
   )
 }
 
-/** What a late generator left out, of all systems that lack the same. */
-export function lateNotes(entries: readonly Entry[]): string[] {
+/** What a late generator left out of a table, of all systems that lack the same. @param names headings of its latencies */
+export function lateNotes(entries: readonly Entry[], names: { [Name in Metric]?: string }): string[] {
   const late = entries.flatMap(({ cell, shown }) => {
-    const left = (shown?.openLoop?.late ?? []).map((one) => one.replace('-latency', ''))
+    const left = (shown?.openLoop?.late ?? []).flatMap((one) => names[one] ?? [])
     return left.length === 0 || shown?.voided ? [] : [{ title: cell.title, left: listOf(left) }]
   })
   return [...Map.groupBy(late, ({ left }) => left)].map(
     ([left, group]) =>
-      `No ${left} latency of ${listOf(group.map(({ title }) => title))}: in more than half of the launches, more than 10 % of it may be the doing of a generator that was late.`,
+      `No ${left} of ${listOf(group.map(({ title }) => title))}: in more than half of the launches, more than 10 % of it may be the doing of a generator that was late.`,
   )
 }
