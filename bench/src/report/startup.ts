@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { formatEnds, formatMegabytes, formatShort, orUnknown, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
+import { findFramework } from '@startgrid/grid/apps.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { CACHED } from '../../studies/startup/study.ts'
@@ -17,13 +19,14 @@ const MARKS = {
   end: '<!-- end of startup -->',
 } as const
 
-const PAGE = fileURLToPath(new URL('../../../docs/choosing-a-framework.md', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const PAGE = `${ROOT}docs/choosing-a-framework.md`
 
-const HEADINGS = ['start ms', '95 %', 'with cache', 'MB ready', 'MB peak', 'image MB']
+const HEADINGS = ['start ms', '95 %', 'with cache', 'MB ready', 'MB peak', 'image MB over base']
 
 /**
  * Writes the table into docs/choosing-a-framework.md, between its two marks.
- * @param imageBytes of a framework; undefined if this machine has no image of it
+ * @param imageBytes what the image of a framework adds to its base; undefined if this machine does not have both
  * @throws {ResultError} if the page has no place for it, or nothing was measured
  */
 export function writeStartup(
@@ -56,7 +59,7 @@ export function writeStartup(
   const about =
     `${settings.heats} starts of each app, alone, from the start of its process to the last byte of its first right response; memory at that moment, and the highest until then. ` +
     'Pinned to one core it is not the start-up of a deployment, which has more. Earlier starts had read the files, so they came from the page cache. ' +
-    '"With cache": `NODE_COMPILE_CACHE`, filled by an earlier start. One image of a framework has all its apps. ' +
+    '"With cache": `NODE_COMPILE_CACHE`, filled by an earlier start. The image of a framework has all its apps; its base is that of the runtime, and sizes are uncompressed. ' +
     `Measured by \`pnpm bench study startup --heats ${settings.heats} --docs\` on ${startedAt.slice(0, 10)} at commit ${versions.startgrid} on ${describeMachine(machine)}.`
   writeBetween(page, MARKS, [table, about].join('\n\n'))
 }
@@ -73,11 +76,16 @@ function megabytes(found: Interval | undefined): string {
   return orUnknown(found?.value, formatMegabytes)
 }
 
-/** Of the image that Compose runs, uncompressed. */
+/** Of the image that Compose runs. The base is the runtime's, and changes with every release of it. */
 function imageSize(framework: string): number | undefined {
-  const name = `startgrid/${framework}:latest`
-  const { status, stdout } = spawnSync('docker', ['image', 'inspect', '--format', '{{.Size}}', name], {
-    encoding: 'utf8',
-  })
-  return status === 0 ? Number(stdout) : undefined
+  const { runtime } = findFramework(framework)
+  const dockerfile = readFileSync(`${ROOT}docker/${runtime}.Dockerfile`, 'utf8')
+  const base = [...dockerfile.matchAll(/^FROM (\S+)$/gm)].at(-1)?.[1] ?? ''
+  const { status, stdout } = spawnSync(
+    'docker',
+    ['image', 'inspect', '--format', '{{.Size}}', `startgrid/${framework}:latest`, base],
+    { encoding: 'utf8' },
+  )
+  const [whole = 0, under = 0] = stdout?.trim().split('\n').map(Number) ?? []
+  return status === 0 ? whole - under : undefined
 }
