@@ -1,24 +1,26 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { APPS, type App, type Role } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { type Catalog, readCatalog, resolveVersions } from './catalog.ts'
 import { writeCode } from './code/code.ts'
+import { writeLint, writeTypeCheck } from './configuration.ts'
 import { describe } from './describe.ts'
 import { type AppSource, ejectTree } from './eject-tree.ts'
 import { OWN_ENV, PRODUCTION, productionEnv, REQUIRE_NODE, requireNode } from './files/start.ts'
-import { format } from './format.ts'
-import { writeLint } from './lint.ts'
 import { writeNjsCode } from './njs/index.ts'
 import { OPTIONS } from './options/index.ts'
 import type { Addition } from './options/option.ts'
 import type { AppEntry } from './picker.ts'
 import type { SourceOption } from './project.ts'
 import { readParticular, readRecipes } from './recipes.ts'
+import { run } from './run.ts'
 import { writeFiles } from './staging.ts'
-import { writeTypeCheck } from './type-check.ts'
 import { readCommit, readRepository, readTracked, readWorkspaceFile, requireTracked } from './workspace.ts'
+
+const BIOME = fileURLToPath(new URL('../../../node_modules/.bin/biome', import.meta.url))
 
 /**
  * Reads what this repository has for one app, and formats it.
@@ -142,6 +144,14 @@ async function formatSource(source: AppSource, signal: AbortSignal): Promise<App
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+/**
+ * Formats a project and sorts its imports with the project's own configuration.
+ * @throws {RunError} if the linter finds a problem, because then the project is not usable
+ */
+async function format(directory: string, signal: AbortSignal): Promise<void> {
+  await run(BIOME, ['check', '--write', '--error-on-warnings', '--colors=off'], { cwd: directory, signal })
 }
 
 /** YAML takes `{{label}}` for a mapping, and would not keep it. */
