@@ -100,7 +100,7 @@ async function becomeReady({ target, command, signal, whyEnded, pids }: Becoming
     signal.throwIfAborted()
     const reason = whyEnded()
     if (reason !== undefined) throw new Error(reason)
-    const patienceMs = Math.min(RESPONSE_MS, Math.max(1, until - performance.now()))
+    const patienceMs = Math.ceil(Math.min(RESPONSE_MS, Math.max(1, until - performance.now())))
     const given = await ask(target, ready, patienceMs).catch(() => undefined)
     if (given !== undefined && isExpected(given, ready)) return
     const now = performance.now()

@@ -84,6 +84,12 @@ describe('a command as a server', { skip }, () => {
       assert.deepEqual(left(), [])
     })
 
+  test('with little time to become ready it is asked all the same', async () => {
+    // Less than what a response may take: the patience of the first request then is what is left.
+    const server = await start(`'${process.execPath}' hello.js`, 9000)
+    await server.stop()
+  })
+
   test('one that ignores SIGTERM is killed, with what it started elsewhere', async () => {
     const server = await start('node deaf.js')
     assert.ok(left().length >= 3)
