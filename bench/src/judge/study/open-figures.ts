@@ -1,6 +1,6 @@
 import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { percentiles } from '@startgrid/loadgen'
+import { mergeHistograms, percentiles } from '@startgrid/loadgen'
 import { BEYOND, shareOf } from '../../experiment/open-loop-effort.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Figures, Metric } from '../../model/experiment.ts'
@@ -77,8 +77,11 @@ function latenciesOf(
   isUsed: (load: Trial) => boolean,
 ): Used[] {
   const used = own.map((loads) => loads.filter((load) => whyWrong(load) === null && isUsed(load)))
+  const usual = usualOf(used.flat())
   return LATENCIES.map(([metric, percentile]) => {
-    const found = used.map((loads) => loads.flatMap((load) => latencyOf(load, percentile, planned) ?? []))
+    const found = used.map((loads) =>
+      loads.flatMap((load) => latencyOf(load, percentile, usual, planned) ?? []),
+    )
     const seconds = found.map((each) => each.find(({ isLate }) => !isLate)?.seconds)
     const counted = seconds.filter((one) => one !== undefined).length
     return { metric, seconds, counted, isLate: found.flat().some(({ isLate }) => isLate) }
@@ -107,20 +110,41 @@ function whyVoid(loads: readonly Trial[], launches: number, heats: number): stri
   return `the generator was late, or nothing was compared, in ${heats - launches} of ${plural(heats, 'heat')}`
 }
 
-/** Of one load; undefined of a percentile with too few samples beyond it. @param percentile null: the mean */
+/** What the half of the loads measured in which the generator was least late. */
+interface Usual {
+  histogram: string | null
+  meanMs: number
+}
+
+function usualOf(loads: readonly Trial[]): Usual {
+  const byLag = loads.toSorted((one, other) => (one.lag?.p99 ?? 0) - (other.lag?.p99 ?? 0))
+  const least = byLag.slice(0, Math.ceil(loads.length / 2))
+  const histograms = least.flatMap(({ histogram }) => histogram ?? [])
+  return {
+    histogram: histograms.length === 0 ? null : mergeHistograms(histograms),
+    meanMs: least.reduce((sum, { meanMs }) => sum + (meanMs ?? 0) / least.length, 0),
+  }
+}
+
+/**
+ * Of one load; undefined of a percentile with too few samples beyond it. Whether it was late is asked of its lag and of what is usual: asked of its
+ * own latencies, those of slow loads would count more often.
+ * @param percentile null: the mean
+ */
 function latencyOf(
   { histogram, lagHistogram, requests, meanMs }: Trial,
   percentile: number | null,
+  usual: Usual,
   heats: number,
 ): { seconds: number; isLate: boolean } | undefined {
   if (percentile === null)
     return meanMs === null
       ? undefined
-      : { seconds: meanMs / 1000, isLate: isMeanSpoiled(lagHistogram, meanMs) }
+      : { seconds: meanMs / 1000, isLate: isMeanSpoiled(lagHistogram, usual.meanMs) }
   const beyond = requests * (1 - percentile / 100)
-  if (histogram === null || beyond < BEYOND * shareOf(heats)) return undefined
+  if (histogram === null || usual.histogram === null || beyond < BEYOND * shareOf(heats)) return undefined
   const [ms = 0] = percentiles(histogram, [percentile])
-  return { seconds: ms / 1000, isLate: isSpoiled({ histogram, lagHistogram }, percentile) }
+  return { seconds: ms / 1000, isLate: isSpoiled({ histogram: usual.histogram, lagHistogram }, percentile) }
 }
 
 /** The rate that the first heat of a race found: the same for all, so that they can be compared. */
