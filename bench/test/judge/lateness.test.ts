@@ -1,8 +1,8 @@
-import { equal, ok } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { percentiles } from '@startgrid/loadgen'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { isMeanSpoiled, isSpoiled } from '../../src/judge/lateness.ts'
+import { isMeanSpoiled, isSpoiled, valueAt } from '../../src/judge/lateness.ts'
 import { histogramOf, uniform } from './openloop/trials.ts'
 
 const none = uniform(1000, 0.001)
@@ -38,6 +38,15 @@ describe('a percentile', () => {
     equal(isSpoiled({ histogram, lagHistogram: null }, 99), false)
     equal(isMeanSpoiled(null, 1), false)
   })
+})
+
+test('values at percentiles are those of the load generator', () => {
+  const histogram = histogramOf([0.1, 0.1, 0.2, 0.3, 5, 7.5, 9])
+  const all = [10, 28, 29, 50, 90, 99, 99.9, 100]
+  deepEqual(
+    all.map((one) => valueAt(histogram, one)),
+    percentiles(histogram, all),
+  )
 })
 
 test('a mean is spoiled by a mean lag of a twentieth of it: as much again waits behind', () => {

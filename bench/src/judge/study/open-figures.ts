@@ -1,13 +1,13 @@
 import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { mergeHistograms, percentiles } from '@startgrid/loadgen'
+import { mergeHistograms } from '@startgrid/loadgen'
 import { BEYOND, shareOf } from '../../experiment/open-loop-effort.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Figures, Metric } from '../../model/experiment.ts'
 import type { StudyFigures } from '../../model/figures.ts'
 import type { Heat, Trial } from '../../model/heat.ts'
 import type { Settings } from '../../model/settings.ts'
-import { isMeanSpoiled, isSpoiled } from '../lateness.ts'
+import { isMeanSpoiled, isSpoiled, valueAt } from '../lateness.ts'
 import { isTimely, whyFailed, whyNotKept, whyWrong } from '../trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */
@@ -143,8 +143,10 @@ function latencyOf(
       : { seconds: meanMs / 1000, isLate: isMeanSpoiled(lagHistogram, usual.meanMs) }
   const beyond = requests * (1 - percentile / 100)
   if (histogram === null || usual.histogram === null || beyond < BEYOND * shareOf(heats)) return undefined
-  const [ms = 0] = percentiles(histogram, [percentile])
-  return { seconds: ms / 1000, isLate: isSpoiled({ histogram: usual.histogram, lagHistogram }, percentile) }
+  return {
+    seconds: valueAt(histogram, percentile) / 1000,
+    isLate: isSpoiled({ histogram: usual.histogram, lagHistogram }, percentile),
+  }
 }
 
 /** The rate that the first heat of a race found: the same for all, so that they can be compared. */
