@@ -1,4 +1,4 @@
-import { createMiddleware } from 'hono/factory'
+import type { Context } from 'hono'
 import { requestId as chooseId } from '#shared/http/ids.ts'
 
 declare module 'hono' {
@@ -9,7 +9,6 @@ declare module 'hono' {
 }
 
 /** Hono's own `requestId()` replaces an inbound id that has a dot. */
-export const requestId = createMiddleware((c, next) => {
+export function setRequestId(c: Context): void {
   c.set('requestId', chooseId(c.req.header('x-request-id')))
-  return next()
-})
+}
