@@ -28,7 +28,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
   app.use(requestId)
   app.use(securityHeaders)
   app.use(errors)
-  app.use(probes.routes()) // before the access log, so that probes have no line
+  app.use(probes) // before the access log, so that probes have no line
   if (logsResponses(log)) app.use(accessLog(log))
   app.use(
     bodyParser({
