@@ -56,7 +56,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     warmupMs: () => 3000,
     maxTimeMs: 3_600_000,
     shows:
-      'By the simulation, a thorough run shows differences of about 4 % on a quiet machine. It cannot show what differs between machines, ' +
+      'By the simulation, a thorough run shows differences of about 5 % on a quiet machine. It cannot show what differs between machines, ' +
       'days or versions, nor latency under a fixed rate.',
   },
 }
