@@ -9,7 +9,6 @@ import { errors, failLate, logError } from './middleware/errors.ts'
 import { leaveTrusted } from './middleware/forwarded.ts'
 import { probes } from './middleware/health.ts'
 import { requestId } from './middleware/request-id.ts'
-import { securityHeaders } from './middleware/security-headers.ts'
 
 declare module 'koa' {
   /** `health.signal` ends endless streams when the server stops. */
@@ -26,7 +25,6 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
 
   if (config.trustProxy) app.use(leaveTrusted(config.trustProxy))
   app.use(requestId)
-  app.use(securityHeaders)
   app.use(errors)
   app.use(probes) // before the access log, so that probes have no line
   if (logsResponses(log)) app.use(accessLog(log))

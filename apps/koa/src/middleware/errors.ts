@@ -17,8 +17,8 @@ export const errors: Middleware = async (ctx, next) => {
 }
 
 /**
- * Replaces `ctx.onerror`, which Koa calls for what fails after all middleware: a stream, or a body that is not JSON. Koa's own would remove
- * the security headers, send plain text, and leave a response open that has begun.
+ * Replaces `ctx.onerror`, which Koa calls for what fails after all middleware: a stream, or a body that is not JSON. Koa's own would send
+ * plain text, and leave a response open that has begun.
  */
 export function failLate(this: Context, error: unknown): void {
   // Koa calls this without an error at the end of every response, and twice for a stream that fails.
