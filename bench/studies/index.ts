@@ -4,6 +4,7 @@ import { expressOnBun } from './express-on-bun/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
 import { fastifyReadme } from './fastify-readme/study.ts'
 import { howMuchItMatters } from './how-much-it-matters/study.ts'
+import { instruments } from './instruments/study.ts'
 import { microcache } from './microcache/study.ts'
 import { nginxProxy } from './nginx-proxy/study.ts'
 import { njsVsNode } from './njs-vs-node/study.ts'
@@ -29,4 +30,11 @@ export const PUBLISHED: readonly Study[] = [
 ]
 
 /** All studies: those, and our own questions. */
-export const STUDIES: readonly Study[] = [...PUBLISHED, howMuchItMatters, overhead, startup, selfcheck]
+export const STUDIES: readonly Study[] = [
+  ...PUBLISHED,
+  howMuchItMatters,
+  instruments,
+  overhead,
+  startup,
+  selfcheck,
+]

@@ -60,7 +60,7 @@ test('of 100 clients at once, the lock lets one ask for what was never stored', 
   const { origin } = await measureStampede(system, false, {
     signal: t.signal,
     quick: true,
-    onForeign: () => {},
+    ...{ heat: 1, onForeign() {}, onDetected() {} },
   })
   equal(origin, 0.01)
 })

@@ -11,7 +11,13 @@ import { isProbe } from '../../src/model/experiment.ts'
 import { writeStartup } from '../../src/report/startup.ts'
 import { startup } from '../../studies/startup/study.ts'
 
-const context = { signal: new AbortController().signal, quick: true, onForeign: () => {} }
+const context = {
+  signal: new AbortController().signal,
+  quick: true,
+  heat: 1,
+  onForeign() {},
+  onDetected() {},
+}
 
 test('an app starts, with a compile cache and without, and its memory is known', {
   timeout: 240_000,

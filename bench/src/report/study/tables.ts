@@ -27,7 +27,9 @@ import { signed } from './costs.ts'
 
 /** All systems of each race. */
 export function raceSections(result: StudyResult): Section[] {
-  const races = [...Map.groupBy(result.cells, ({ race }) => race)]
+  // Their systems are tools, which have no figures of their own.
+  const others = new Set(result.analysis?.detections?.map(({ race }) => race))
+  const races = [...Map.groupBy(result.cells, ({ race }) => race)].filter(([race]) => !others.has(race))
   return races.map(([race, cells]) => {
     const entries = entriesOf(result, cells)
     return {
