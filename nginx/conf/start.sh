@@ -9,7 +9,7 @@ for proxy in $(echo "${TRUSTED_PROXIES:-}" | tr , ' '); do
 done > /tmp/edge/trusted-proxies.conf
 
 # The certificate in /etc/nginx/tls, named as certbot names its files. Without one, a new one for localhost, for a week. It cannot
-# sign others, so whoever trusts it trusts it for localhost only.
+# sign others, so a client that trusts it trusts it for localhost only.
 if [ -e /etc/nginx/tls/fullchain.pem ] || [ -e /etc/nginx/tls/privkey.pem ]; then
   ln -sf /etc/nginx/tls/fullchain.pem /etc/nginx/tls/privkey.pem /tmp/edge/
   openssl x509 -checkend 0 -noout -in /tmp/edge/fullchain.pem > /tmp/edge/check ||

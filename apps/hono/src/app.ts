@@ -9,7 +9,7 @@ import { accessLog } from './middleware/access-log.ts'
 import { limitBody } from './middleware/body-limit.ts'
 import { catchThrown, handleError, refuseMethod, sendProblem } from './middleware/errors.ts'
 import { createHealthRoutes } from './middleware/health.ts'
-import { setRequestId } from './middleware/request-id.ts'
+import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 
 /**
@@ -26,14 +26,15 @@ export function createApp<RouteEnv extends Env, RouteSchema extends Schema>(
   app.onError(handleError(log))
   app.notFound((c) => sendProblem(c, createProblem(404)))
 
-  // What routes and middleware read from the context, and the headers. One function does all, because each middleware costs time.
+  // What routes and middleware read from the context. One function sets all, because each middleware costs time.
   app.use((c, next) => {
     c.set('log', log)
     c.set('health', health)
     c.set('shouldShed', shouldShed)
-    setRequestId(c)
-    return securityHeaders(c, next)
+    return next()
   })
+  app.use(requestId)
+  app.use(securityHeaders)
   app.route('/', createHealthRoutes(health)) // before the access log, which has no lines of them
   app.use(accessLog({ log, getConnInfo }))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }))

@@ -26,7 +26,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
   if (config.trustProxy) app.use(leaveTrusted(config.trustProxy))
   app.use(requestId)
   app.use(errors)
-  app.use(probes) // before the access log, so that probes have no line
+  app.use(probes.routes()) // before the access log, so that probes have no line
   if (logsResponses(log)) app.use(accessLog(log))
   app.use(
     bodyParser({

@@ -54,10 +54,10 @@ test('a path or method without a route is a problem', async () => {
   }
 })
 
-test('a body that cannot be serialised is a problem with status 500, and is logged', async () => {
+test('a body that cannot be serialised is a problem with all headers, and is logged', async () => {
   const { readLines, ...options } = createOptions()
-  const app = createApp(options, routes).callback()
-  const response = await request(app).get('/cannot-be-serialised').expect(500)
+  const response = await request(createFailingApp(options, routes)).get('/cannot-be-serialised').expect(500)
+  equal(response.headers['x-content-type-options'], 'nosniff')
   match(response.headers['content-type'] ?? '', /^application\/problem\+json/)
   const [failed] = await readLines(2)
   equal(failed?.level, ERROR)

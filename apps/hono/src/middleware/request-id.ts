@@ -1,4 +1,4 @@
-import type { Context } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import { requestId as chooseId } from '#shared/http/ids.ts'
 
 declare module 'hono' {
@@ -9,6 +9,7 @@ declare module 'hono' {
 }
 
 /** Hono's own `requestId()` replaces an inbound id that has a dot. */
-export function setRequestId(c: Context): void {
+export const requestId = createMiddleware((c, next) => {
   c.set('requestId', chooseId(c.req.header('x-request-id')))
-}
+  return next()
+})
