@@ -51,8 +51,12 @@ export async function runRace(
       result.race?.pilots.push(found.record)
     }
     const asked = result.settings.heats
-    if (fillsTime)
-      result.settings.heats = startsWithin(endOf(prepared) - performance.now(), known, result, openRates)
+    const leftMs = endOf(prepared) - performance.now()
+    if (!fitsLatencies(leftMs, known, result, openRates)) {
+      result.settings.openLoop = null
+      context.progress.say(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)
+    }
+    if (fillsTime) result.settings.heats = startsWithin(leftMs, known, result, openRates)
     await runHeats(prepared, { ...planOfRace(known, prepared, openRates), asked })
   })
 }
@@ -60,16 +64,48 @@ export async function runRace(
 /** How many starts fit, not fewer than planned. @param leftMs milliseconds that are left after the pilot */
 export function startsWithin(
   leftMs: number,
-  { races }: Experiment,
-  { cells, settings }: Pick<StudyResult, 'cells' | 'settings'>,
+  experiment: Experiment,
+  result: Planned,
   openRates: ReadonlyMap<string, number>,
 ): number {
-  const oneMs = Object.entries(races).reduce((sum, [name, race]) => {
+  const { settings } = result
+  const oneMs = heatMs(experiment, result, openRates, settings.slices)
+  return Math.min(MOST_HEATS, Math.max(settings.heats, Math.floor(leftMs / oneMs)))
+}
+
+/**
+ * Whether open loops leave time for the starts that a verdict takes, and for one more, because a heat often takes longer than expected. A rate
+ * that was asked for stays.
+ * @param leftMs as of `startsWithin`
+ */
+export function fitsLatencies(
+  leftMs: number,
+  experiment: Experiment,
+  result: Planned,
+  openRates: ReadonlyMap<string, number>,
+): boolean {
+  const isAsked = Object.values(experiment.races).some(
+    (race) => !isProbe(race) && race.openRate !== undefined,
+  )
+  if (isAsked || result.settings.heats < LEAST_STARTS) return true
+  return (LEAST_STARTS + 1) * heatMs(experiment, result, openRates, SHORTENED_PASSES) <= leftMs
+}
+
+type Planned = Pick<StudyResult, 'cells' | 'settings'>
+
+/** What one start of all systems in all races takes. */
+function heatMs(
+  { races }: Experiment,
+  { cells, settings }: Planned,
+  openRates: ReadonlyMap<string, number>,
+  slices: number,
+): number {
+  return Object.entries(races).reduce((sum, [name, race]) => {
     const own = cells.filter((cell) => cell.race === name)
     const openRate = openRates.get(name)
-    return sum + expectedRaceMs(race, own, settings, openRate === undefined ? {} : { openRate })
+    const conditions = openRate === undefined ? {} : { openRate }
+    return sum + expectedRaceMs(race, own, { ...settings, slices }, conditions)
   }, 0)
-  return Math.min(MOST_HEATS, Math.max(settings.heats, Math.floor(leftMs / oneMs)))
 }
 
 /** Milliseconds without which there cannot be enough starts for a verdict, however fast the systems are. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRace, RACE_SETTINGS } from '../../src/experiment/race.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
-import { startsWithin } from '../../src/measure/race.ts'
+import { fitsLatencies, startsWithin } from '../../src/measure/race.ts'
 
 test('a race takes as many starts as fit, at least those planned; fast servers need less time for a latency', () => {
   const systems = ['before', 'after'].map((name) => ({ name }))
@@ -17,4 +17,19 @@ test('a race takes as many starts as fit, at least those planned; fast servers n
   const [fast, slow] = [startsIn(300, 10_000), startsIn(300, 50)]
   assert.ok(fast > 50 && slow > 30 && fast > 1.3 * slow, `${fast} and ${slow}`)
   assert.equal(startsIn(3000, 10_000), 100)
+})
+
+test('where a verdict needs all the time, latencies are left out, unless a rate was asked for', () => {
+  const systems = ['before', 'after'].map((name) => ({ name }))
+  const plan = { profile: 'full', asPublished: false, heats: 5, seed: 1 } as const
+  const fitsIn = (seconds: number, { rate, heats = 5 }: { rate?: number; heats?: number } = {}) => {
+    const experiment = createRace({ systems, requests: [{ path: '/' }], connections: 32, rate })
+    const result = createStudyResult(experiment, { ...plan, heats }, '')
+    Object.assign(result.settings, RACE_SETTINGS)
+    for (const cell of result.cells) cell.warmupMs = 1250
+    return fitsLatencies(seconds * 1000, experiment, result, new Map([['GET /', 10_000]]))
+  }
+  assert.deepEqual([fitsIn(21), fitsIn(60)], [false, true])
+  assert.equal(fitsIn(21, { rate: 100 }), true)
+  assert.equal(fitsIn(21, { heats: 2 }), true)
 })

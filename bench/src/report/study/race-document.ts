@@ -356,6 +356,9 @@ function conditionsOfRace(result: StudyResult): string[] {
   return [
     ...started,
     `${plural(starts, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,
+    ...(settings.openLoop === null
+      ? ['No latencies: the starts needed all the time. --max-time gives more.']
+      : []),
     `${capital(describeMachine({ ...result, cluster: null }))}.`,
     `${capital(describeSource(result))}.`,
   ]
