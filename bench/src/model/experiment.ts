@@ -302,6 +302,8 @@ export interface Claim {
   id: string
   /** What the source says, as one clause. */
   says: string
+  /** A question of ours, which nobody has published. It is counted apart. */
+  ours?: true
   race: string
   metric: Metric
   /** Names of systems: `over` / `under`. */

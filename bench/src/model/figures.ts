@@ -311,6 +311,7 @@ export type ClaimResult = Static<typeof ClaimResult>
 const ClaimResult = object({
   id: text('Of the claim, within its study.'),
   says: text('What the source says, as one clause.'),
+  ours: Type.Optional(flag('Whether it is a question of ours, which nobody has published.')),
   race: text('Which race.'),
   metric: StudyMetric,
   over: text('A system.'),

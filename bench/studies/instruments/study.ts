@@ -145,6 +145,7 @@ export const instruments: Study = {
     (name): Claim => ({
       id: `wrk-${name}`,
       says: `wrk gets as many responses of ${capital(name)} as our generator does`,
+      ours: true,
       ...{ race: SIX, metric: 'rate', over: byWrk(name), under: name, published: [1, 1] },
       because: (measured) => ratiosOf(name, measured),
     }),

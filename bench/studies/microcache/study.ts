@@ -171,7 +171,8 @@ export const microcache: Study = {
     ...Object.keys(POINTS).map(
       (name): Claim => ({
         id: name.toLowerCase().replaceAll(/,? /g, '-'),
-        says: `Ours: the cost of ${describe(name)} follows from hits and misses`,
+        says: `the cost of ${describe(name)} follows from hits and misses`,
+        ours: true,
         race: 'curve',
         metric: 'cpu',
         over: `measured ${name}`,

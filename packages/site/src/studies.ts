@@ -42,13 +42,20 @@ export function kindOf(verdict: string): string {
   return verdict.startsWith('needs') ? 'needs more cores' : verdict
 }
 
-/** `38 claims: needs more cores 19; not reproduced here 4` */
+/** `38 published claims: needs more cores 19; not reproduced here 4. 9 questions of ours: holds 6; undecided here 3` */
 export function countVerdicts(records: readonly StudyResult[]): string {
   const rows = records.flatMap(claimsOf)
+  const published = rows.filter(({ claim }) => !claim.ours)
+  const ours = rows.filter(({ claim }) => claim.ours)
+  const counted = countKinds(`${published.length} published claims`, published)
+  return ours.length === 0 ? counted : `${counted}. ${countKinds(`${ours.length} questions of ours`, ours)}`
+}
+
+function countKinds(what: string, rows: readonly ClaimRow[]): string {
   const kinds = [...Map.groupBy(rows, ({ verdict }) => kindOf(verdict))].toSorted(
     ([, a], [, b]) => b.length - a.length,
   )
-  return `${rows.length} claims: ${kinds.map(([kind, { length }]) => `${kind} ${length}`).join('; ')}`
+  return `${what}: ${kinds.map(([kind, { length }]) => `${kind} ${length}`).join('; ')}`
 }
 
 /** `hello: njs is 1.38 times as fast as Koa` with what came out, where and when. */

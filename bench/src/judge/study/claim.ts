@@ -23,7 +23,7 @@ export interface ClaimContext {
 }
 
 export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
-  const { id, says, race, metric, over, under } = claim
+  const { id, says, ours, race, metric, over, under } = claim
   const published = publishedRatio(claim)
   const ratio = context.ratio(race, metric, over, under)
   const closedLoop = closedLoopOf(metric)
@@ -32,6 +32,7 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
   return {
     id,
     says,
+    ...(ours && { ours }),
     race,
     metric,
     over,

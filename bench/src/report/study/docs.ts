@@ -1,7 +1,7 @@
 import { existsSync, globSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatRatio, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { left, markdownTable, right, tableOf } from '@startgrid/cli/table.ts'
 import { describeMachine, nameMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from '../../model/experiment.ts'
@@ -10,7 +10,7 @@ import type { StudyResult } from '../../model/result.ts'
 import { machineFolder, readResult, writeResult } from '../../model/result-file.ts'
 import { formatMarkdownPart } from '../markdown.ts'
 import { writeBetween } from '../output.ts'
-import { claimCells, documentOfStudy } from './document.ts'
+import { claimCells, documentOfStudy, publishedText, sayingOf } from './document.ts'
 
 /** The pages in docs/studies: prose by hand, figures from the results that are stored beside them. */
 
@@ -81,8 +81,8 @@ function formatIndex(studies: readonly Study[], records: readonly StudyResult[])
   })
   const table = tableOf<(typeof claims)[number]>(claims, [
     left('study', 0, ({ name, isFirst }) => (isFirst ? `[${name}](${name}.md)` : '')),
-    left('claim', 0, ({ says }) => says),
-    right('published', 0, ({ published }) => formatRatio(published)),
+    left('claim', 0, sayingOf),
+    right('published', 0, publishedText),
     ...machines.map(([machine, own]) =>
       left<(typeof claims)[number]>(machine, 0, ({ id, name }) =>
         verdictIn(

@@ -107,8 +107,8 @@ function claimTable(study: Study, record: StudyResult): Table {
   return tableOf(
     claims,
     [
-      left('claim', 0, ({ claim, number }) => `${number}. ${claim.says}`),
-      right('published', 0, ({ claim }) => formatRatio(claim.published)),
+      left('claim', 0, ({ claim, number }) => `${number}. ${sayingOf(claim)}`),
+      right('published', 0, ({ claim }) => publishedText(claim)),
       right('ours (95 %)', 0, ({ claim }) => ratioText(claim, cells)),
       left('verdict', 0, ({ claim }) => `${verdictOf(claim, cells)}${whyOther(claim)}`),
     ],
@@ -130,9 +130,19 @@ function ratioText(claim: ClaimResult, cells: readonly Cell[]): string {
   return ratio === null || missingCores(claim, cells) !== null ? '—' : formatRatioInterval(ratio)
 }
 
+/** `Ours: wrk gets as many responses` */
+export function sayingOf({ says, ours }: ClaimResult): string {
+  return ours ? `Ours: ${says}` : says
+}
+
+/** `1.38`, or `1.00 expected` of a question of ours. */
+export function publishedText({ published, ours }: ClaimResult): string {
+  return `${formatRatio(published)}${ours ? ' expected' : ''}`
+}
+
 /** The claim, its published ratio, ours, and the verdict, for the table of all studies. */
 export function claimCells(claim: ClaimResult, cells: readonly Cell[]): string[] {
-  return [claim.says, formatRatio(claim.published), ratioText(claim, cells), verdictOf(claim, cells)]
+  return [sayingOf(claim), publishedText(claim), ratioText(claim, cells), verdictOf(claim, cells)]
 }
 
 /** Why a claim is undecided, and what else was found: `Claim 3: undecided, because …` */
