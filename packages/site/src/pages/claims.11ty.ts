@@ -39,7 +39,7 @@ function machineSection(machine: string, records: readonly StudyResult[]): Marku
 ${records.map((record) => {
   const rows = claimsOf(record)
   if (rows.length === 0) return null
-  return html`<section aria-labelledby="${machineFolder(record)}-${record.study}">
+  return html`<section aria-label="${titleOf(record.study)}, ${machine}">
 <h3 id="${machineFolder(record)}-${record.study}"><a href="/docs/studies/${record.study}/">${titleOf(record.study)}</a></h3>
 <ul class="claims">${rows.map(claimRow)}</ul>
 <p class="quiet"><a href="/data/studies/${machineFolder(record)}/${record.study}.json">Raw JSON</a>. This measures it again: <code>npx ${record.command.replace(/^pnpm/, 'pnpm@12')}</code></p>
