@@ -42,20 +42,18 @@ export function kindOf(verdict: string): string {
   return verdict.startsWith('needs') ? 'needs more cores' : verdict
 }
 
-/** `71 verdicts on 57 published claims: needs more cores 19; not reproduced here 4. 9 on 9 questions of ours: holds 6; undecided here 3` */
+/** `71 verdicts on 57 published claims: needs more cores 19; not reproduced here 4. 9 questions of ours: holds 6; undecided here 3` */
 export function countVerdicts(records: readonly StudyResult[]): string {
   const rows = records.flatMap((record) =>
     claimsOf(record).map((row) => ({ ...row, key: `${record.study} ${row.claim.id}` })),
   )
-  const published = rows.filter(({ claim }) => !claim.ours)
-  const ours = rows.filter(({ claim }) => claim.ours)
-  const distinct = (of: typeof rows) => new Set(of.map(({ key }) => key)).size
-  const counted = countKinds(
-    `${published.length} verdicts on ${distinct(published)} published claims`,
-    published,
-  )
-  if (ours.length === 0) return counted
-  return `${counted}. ${countKinds(`${ours.length} on ${distinct(ours)} questions of ours`, ours)}`
+  const count = (what: string, ours: boolean) => {
+    const own = rows.filter(({ claim }) => (claim.ours ?? false) === ours)
+    const claims = new Set(own.map(({ key }) => key)).size
+    const verdicts = own.length === claims ? '' : `${own.length} verdicts on `
+    return own.length === 0 ? [] : countKinds(`${verdicts}${claims} ${what}`, own)
+  }
+  return [count('published claims', false), count('questions of ours', true)].flat().join('. ')
 }
 
 function countKinds(what: string, rows: readonly ClaimRow[]): string {
