@@ -131,23 +131,17 @@ function formatMicroseconds(value: number): string {
 }
 
 /**
- * `choosing Koa over Fastify costs 9.2 µs (8.1 to 10) for a hello world and …`. Always the same two: the best and the worst would be picked by chance. A
- * race stores no interval of their difference, so there both stand beside each other.
+ * `A hello world: Fastify adds 1.7 µs (1.2 to 2.3), Koa 7.6 µs (6.9 to 8.4). Choosing Koa over Fastify costs 5.9 µs (5.3 to 6.4). A React page: …`.
+ * Always the same two: the best and the worst would be picked by chance. A race stores no interval of their difference, so it has none.
  */
 export function describeExtraCost({ title, panels }: Extra): string {
-  const differences = panels.flatMap(({ what, between }) =>
-    between === undefined ? [] : [`${describe(between)} for a ${what}`],
-  )
-  if (differences.length === panels.length)
-    return `${title}: choosing ${OVER} over ${UNDER} costs ${differences.join(' and ')}.`
-  const extras = panels.map(({ what, costs }) => {
-    const of = (name: string | undefined) => {
-      const cost = costs.find(({ framework }) => framework === name)
-      return `${cost === undefined ? 'an unknown time' : describe(cost)} more in ${name}`
-    }
-    return `a ${what} costs ${of(UNDER)} and ${of(OVER)}`
+  const sentences = panels.map(({ what, costs, between }) => {
+    const of = (name: string | undefined) => costs.find(({ framework }) => framework === name)
+    const [under, over] = [of(UNDER), of(OVER)]
+    const choice = between === undefined ? '' : ` Choosing ${OVER} over ${UNDER} costs ${describe(between)}.`
+    return `A ${what}: ${UNDER} adds ${under === undefined ? 'an unknown time' : describe(under)}, ${OVER} ${over === undefined ? 'an unknown time' : describe(over)}.${choice}`
   })
-  return `${title}: ${extras.join('; ')}.`
+  return `${title}. ${sentences.join(' ')}`
 }
 
 function describe({ value, low, high }: Interval): string {

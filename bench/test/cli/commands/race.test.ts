@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { namesOf, withoutValues } from '../../../src/experiment/race.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
 
@@ -32,7 +33,7 @@ describe('a race of commands', () => {
     )
     serve(
       'slow.js',
-      'for (let n = 0; n < 3e6; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
+      'for (let n = 0; n < 3e5; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
     )
     serve('other.js', 'response.end("other")')
     serve(
@@ -107,7 +108,7 @@ describe('a race of commands', () => {
     assert.deepEqual(left(), [])
   })
 
-  for (const [name, words, sentence] of [
+  const refused: readonly [name: string, words: readonly string[], sentence: RegExp][] = [
     ['nothing to race', [], /^Name what to race/],
     [
       'a command that ends',
@@ -148,7 +149,8 @@ describe('a race of commands', () => {
       ['TOKEN=x node secret.js'],
       /it responds to GET \/ with status 401, and 2xx was expected/,
     ],
-  ] as const)
+  ]
+  for (const [name, words, sentence] of sample('races that cannot begin', refused, 5))
     test(`${name}: one sentence, and nothing is left`, async () => {
       const output = join(directory, 'failed', name)
       const { out, err, code } = await race('--output', output, ...words)
@@ -176,90 +178,107 @@ describe('a race of commands', () => {
     assert.deepEqual(left(), [])
   })
 
-  test('two starts give no verdict, and no green; a comment says so, and holds no markup of others', async () => {
-    const { code, out, err } = await race(
-      '--heats',
-      '2',
-      '--twin',
-      '--fail-on-regression',
-      '3%',
-      '--name',
-      'A=@a<b>`c`',
-      'node before.js',
-      'node after.js',
-    )
-    assert.equal(code, 2, err)
-    assert.match(err, /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m)
-    assert.match(
-      out.replaceAll('\n', ' '),
-      /Only 2 starts each: no verdict on after and @a<b>`c`; it takes 5 \((?:32 connections, )?\/\)\./,
-    )
-    const child = spawn(process.execPath, [MAIN, 'report', join(directory, 'out'), '--comment'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const comment = await text(child.stdout)
-    assert.match(comment, /^\*\*\/\*\*: no verdict, because there were only 2 starts each\. {2}$/m)
-    assert.match(comment, /^2 starts each, \d+ minutes?; .* against itself \d/m)
-    assert.doesNotMatch(comment, /[@<>`]/)
-  })
-
-  test('one that responds otherwise under load is void, and the last sentence says why', async () => {
-    const words = ['--heats', '2', '--name', 'A=right', '--name', 'B=wrong']
-    const { out, err, code } = await race(...words, 'node failing.js', 'FAILS=1 node failing.js')
-    assert.equal(code, 1, err)
-    assert.match(
-      out.replaceAll('\n', ' '),
-      /wrong and right were not compared \(.*\/\): wrong is void \([\d,]+ requests failed .* status\)\. $/,
-    )
-  })
-
-  test('servers that run already are raced, and run on', async () => {
-    const children = [1, 2].map(() =>
-      spawn(
-        process.execPath,
-        [
-          '-e',
-          'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))',
-        ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      ),
-    )
-    try {
-      const ports = await Promise.all(children.map(async ({ stdout }) => Number(await once(stdout, 'data'))))
-      const urls = ports.map((port) => `http://127.0.0.1:${port}`)
-      const { code, err } = await race('--heats', '2', ...urls)
-      assert.equal(code, 0, err)
-      const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
-      assert.deepEqual(
-        result.race.systems.map(({ url }: { url: string }) => url),
-        urls,
-      )
-      for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
-    } finally {
-      for (const child of children) child.kill()
-    }
-  })
-
-  test('values of headers and of the environment are in no file', async () => {
-    const { code, err } = await race(
-      '--heats',
-      '2',
-      '--header',
-      'authorization: s3cret',
-      '--header',
-      'x-other: s3cret',
-      '--name',
-      'A=guarded',
-      'TOKEN=s3cret node secret.js',
-    )
-    assert.equal(code, 0, err)
-    assert.match(
-      JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8')).command,
-      /--name A=guarded /,
-    )
-    for (const file of readdirSync(join(directory, 'out')))
-      assert.ok(!readFileSync(join(directory, 'out', file), 'utf8').includes('s3cret'), file)
-  })
+  /** Those with fewer starts than a verdict takes, so that a limit shortens them and drops none. */
+  const SHORT = ['--heats', '2', '--max-time', '10s']
+  const races: readonly [name: string, run: () => Promise<void>][] = [
+    [
+      'two starts give no verdict, and no green; a comment says so, and holds no markup of others',
+      async () => {
+        const { code, out, err } = await race(
+          ...SHORT,
+          '--twin',
+          '--fail-on-regression',
+          '3%',
+          '--name',
+          'A=@a<b>`c`',
+          'node before.js',
+          'node after.js',
+        )
+        assert.equal(code, 2, err)
+        assert.match(
+          err,
+          /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m,
+        )
+        assert.match(
+          out.replaceAll('\n', ' '),
+          /Only 2 starts each: no verdict on after and @a<b>`c`; it takes 5 \((?:32 connections, )?\/\)\./,
+        )
+        const child = spawn(process.execPath, [MAIN, 'report', join(directory, 'out'), '--comment'], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        })
+        const comment = await text(child.stdout)
+        assert.match(comment, /^\*\*\/\*\*: no verdict, because there were only 2 starts each\. {2}$/m)
+        assert.match(comment, /^2 starts each, \d+ minutes?; .* against itself \d/m)
+        assert.doesNotMatch(comment, /[@<>`]/)
+      },
+    ],
+    [
+      'one that responds otherwise under load is void, and the last sentence says why',
+      async () => {
+        const words = [...SHORT, '--name', 'A=right', '--name', 'B=wrong']
+        const { out, err, code } = await race(...words, 'node failing.js', 'FAILS=1 node failing.js')
+        assert.equal(code, 1, err)
+        assert.match(
+          out.replaceAll('\n', ' '),
+          /wrong and right were not compared \(.*\/\): wrong is void \([\d,]+ requests failed .* status\)\. $/,
+        )
+      },
+    ],
+    [
+      'servers that run already are raced, and run on',
+      async () => {
+        const children = [1, 2].map(() =>
+          spawn(
+            process.execPath,
+            [
+              '-e',
+              'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))',
+            ],
+            { stdio: ['ignore', 'pipe', 'inherit'] },
+          ),
+        )
+        try {
+          const ports = await Promise.all(
+            children.map(async ({ stdout }) => Number(await once(stdout, 'data'))),
+          )
+          const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+          const { code, err } = await race(...SHORT, ...urls)
+          assert.equal(code, 0, err)
+          const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
+          assert.deepEqual(
+            result.race.systems.map(({ url }: { url: string }) => url),
+            urls,
+          )
+          for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
+        } finally {
+          for (const child of children) child.kill()
+        }
+      },
+    ],
+    [
+      'values of headers and of the environment are in no file',
+      async () => {
+        const { code, err } = await race(
+          ...SHORT,
+          '--header',
+          'authorization: s3cret',
+          '--header',
+          'x-other: s3cret',
+          '--name',
+          'A=guarded',
+          'TOKEN=s3cret node secret.js',
+        )
+        assert.equal(code, 0, err)
+        assert.match(
+          JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8')).command,
+          /--name A=guarded /,
+        )
+        for (const file of readdirSync(join(directory, 'out')))
+          assert.ok(!readFileSync(join(directory, 'out', file), 'utf8').includes('s3cret'), file)
+      },
+    ],
+  ]
+  for (const [name, run] of sample('short races', races, 2)) test(name, run)
 
   test('systems are called by what tells them apart', () => {
     assert.deepEqual(namesOf(['node before.js', 'node after.js']), ['before', 'after'])
