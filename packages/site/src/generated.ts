@@ -16,7 +16,8 @@ export function firstPicture(): string {
 /** The picture in words. */
 export function extraCostPart(): string {
   return `\n${readExtraCosts()
-    .map((machine) => `- ${describeExtraCost(machine)}`)
+    .flatMap((machine) => describeExtraCost(machine) ?? [])
+    .map((sentence) => `- ${sentence}`)
     .join('\n')}\n`
 }
 

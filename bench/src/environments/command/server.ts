@@ -57,14 +57,19 @@ export async function startCommand(command: Command, options: StartOptions): Pro
   const { child, group, launched } = program
   let roots = [group]
   let ended: string | undefined
+  let isClosed = false
   child.once('exit', (code, by) => {
     // A shell may end and leave the server to itself.
     roots = findProcesses(launched)
-    if (roots.length === 0) ended = by === null ? `ended with exit code ${code}` : `was ended by ${by}`
+    const isAlone = roots.length === 0
+    // Its last lines may arrive after its end.
+    child.once('close', () => {
+      isClosed = true
+      if (isAlone) ended = by === null ? `ended with exit code ${code}` : `was ended by ${by}`
+    })
   })
   const whyEnded = () => {
-    if (ended === undefined && child.exitCode !== null && findProcesses(launched).length === 0)
-      ended = 'has ended'
+    if (ended === undefined && isClosed && findProcesses(launched).length === 0) ended = 'has ended'
     return ended === undefined ? undefined : `it ${ended}${program.lastLines()}`
   }
   const stop = () => program.end(graceMs)

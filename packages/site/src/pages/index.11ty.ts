@@ -8,21 +8,22 @@ export function render(): string {
   const list = new Intl.ListFormat('en').format(CATALOGUE.map(({ title }) => title))
   const machines = readExtraCosts()
   return html`<h1>Startgrid</h1>
-<p class="lead">The same three JavaScript servers (hello world, a React page, a status route), written with ${list}. One test suite holds all of them to the same contract, and a benchmark compares
-them with intervals.</p>
-<h2>Three commands</h2>
-<p>In a clone of <a href="/repository/">the repository</a>, with Node 20 or newer and nothing else.</p>
+<p class="lead">Three small web apps (hello world, a React page, a status page), each written with ${list}. Copy one to start a service, or race your own server. A test suite shows that all versions
+behave alike. A benchmark says which one is faster, with 95 % intervals.</p>
+<h2>Start with one of these</h2>
+<p>Clone <a href="/repository/">the repository</a>, and type one of these in it. Node 20 or newer is enough: npx downloads everything else.</p>
 <dl class="commands">
-<div><dt>Is my server slower since my change?</dt>
+<div><dt>Race your server before and after a change</dt>
 <dd><pre tabindex="0"><code>npx pnpm@12 bench race 'node before.js' 'node after.js'</code></pre></dd></div>
-<div><dt>Start a service of your own. <a href="/start/">More</a></dt>
+<div><dt>Copy an app as <a href="/start/">a project of your own</a></dt>
 <dd><pre tabindex="0"><code>npx pnpm@12 eject fastify/ssr ../my-app</code></pre></dd></div>
-<div><dt>Is it true what somebody published? <a href="/claims/">The claims so far</a></dt>
+<div><dt>Repeat <a href="/claims/">a published comparison</a></dt>
 <dd><pre tabindex="0"><code>npx pnpm@12 bench study njs-vs-node</code></pre></dd></div>
 </dl>
 <h2>What does a framework cost?</h2>
-<p>The CPU time that it adds to a request, compared with the same app on bare node:http. 5 µs are 1 % of a route that needs 0.5 ms of CPU time.</p>
-<ul>${machines.map((machine) => html`<li>${describeExtraCost(machine)}</li>`)}</ul>
+<p>A framework adds CPU time to every request. The charts show how much more than the same app on bare node:http. <a href="/docs/studies/how-much-it-matters/">How much that matters</a> depends on the
+machine, and on what else its host does.</p>
+<ul>${machines.flatMap((machine) => describeExtraCost(machine) ?? []).map((sentence) => html`<li>${sentence}</li>`)}</ul>
 ${machines.map((machine) => drawDots(extraCostChart(machine)))}
 <p class="quiet">In the order of the alphabet: <a href="/results/">Results</a> says which differences were shown, and has Bun (another engine) and njs (an interpreter).</p>
 <p><a href="/how-we-know/">How we know</a> that the servers are equal, and how often the intervals are right.</p>
