@@ -44,15 +44,16 @@ export const log: readonly Check[] = [
       const known = { target: `${target}?secret=1` }
       const posted = { method: 'POST', target }
       const unknown = { target: `${UNKNOWN_PATH}?secret=1` }
+      // A line may wait for others before it is written: all requests wait once.
       await probe.expect(identified(known, 'logged-get'), expected)
-      await expectLine(probe, known, 'logged-get', { method: 'GET', path: target, status: 200 })
       const refusal = await probe.expect(identified(posted, 'logged-post'), otherMethod())
+      await probe.expect(identified(unknown, 'logged-404'), problemOf(404))
+      await expectLine(probe, known, 'logged-get', { method: 'GET', path: target, status: 200 })
       await expectLine(probe, posted, 'logged-post', {
         method: 'POST',
         path: target,
         status: refusal?.status,
       })
-      await probe.expect(identified(unknown, 'logged-404'), problemOf(404))
       await expectLine(probe, unknown, 'logged-404', { method: 'GET', path: UNKNOWN_PATH, status: 404 })
     },
   },
@@ -94,11 +95,12 @@ export const log: readonly Check[] = [
     needsLog: true,
     async run(probe) {
       const { target, expected } = plainRoute(probe)
-      for (const [index, traceparent] of BROKEN_TRACEPARENTS.entries()) {
-        const request: Request = { target, headers: [['traceparent', traceparent]] }
-        await probe.expect(identified(request, `logged-no-trace-${index}`), expected)
-        await expectLine(probe, request, `logged-no-trace-${index}`, { trace_id: undefined })
-      }
+      const requests = BROKEN_TRACEPARENTS.map((traceparent, index) => ({
+        request: { target, headers: [['traceparent', traceparent]] } satisfies Request,
+        id: `logged-no-trace-${index}`,
+      }))
+      for (const { request, id } of requests) await probe.expect(identified(request, id), expected)
+      for (const { request, id } of requests) await expectLine(probe, request, id, { trace_id: undefined })
     },
   },
   {
