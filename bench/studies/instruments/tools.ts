@@ -126,6 +126,11 @@ export const compareJs: Tool = async (asked) => {
   while (performance.now() + 2 * (RUN_MS + AROUND_MS) < endsAt || rates[0].length < 2)
     for (const [index, command] of asked.commands.entries())
       rates[index]?.push(await onServer(asked, command, (server) => wrk(asked, server, RUN_MS)))
+  return readRates(rates)
+}
+
+/** What compare.R says of the rates of two servers. */
+export function readRates(rates: readonly [number[], number[]]): Said {
   const samples = rates.map((own) => ({
     ...{ mean: mean(own), deviation: Math.sqrt(sampleVariance(own)), count: own.length },
   })) as [Sample, Sample]
@@ -151,6 +156,11 @@ export const autocannonTwice: Tool = async (asked) => {
     runs.push(await onServer(asked, command, (server) => autocannon(asked, server, seconds)))
   const [first, second] = runs
   if (first === undefined || second === undefined) throw new Error('there were not two runs')
+  return readRuns(first, second)
+}
+
+/** What autocannon-compare says of two runs. */
+export function readRuns(first: AutocannonRun, second: AutocannonRun): Said {
   const { equal, requests }: Compared = autocannonCompare(first, second)
   const estimate = first.requests.mean / second.requests.mean
   const samplesOf = (of: 'requests' | 'throughput', count: (run: AutocannonRun) => number) =>

@@ -17,8 +17,8 @@ import { testIf } from '../fixtures/test-if.ts'
 
 const RUNS = 6
 
-/** Each simulates several whole runs: a short run of the tests has two of the five. */
-const TRIED = sample('simulations', ['noisy', 'quiet', 'cold', 'heats', 'extensions'] as const, 2)
+/** Each simulates several whole runs: a short run of the tests has three of the five. */
+const TRIED = sample('simulations', ['noisy', 'quiet', 'cold', 'heats', 'extensions'] as const, 3)
 const testOne = (name: (typeof TRIED)[number]) => testIf(TRIED.includes(name))
 
 /** Of a part near `expected` in so many independent trials. */

@@ -131,18 +131,23 @@ function formatMicroseconds(value: number): string {
   return Math.abs(value) < 10 ? value.toFixed(1) : String(Math.round(value))
 }
 
+/** The pictures in words: a sentence for each machine that has one. */
+export function describeExtraCosts(machines: readonly Extra[]): string[] {
+  return machines.flatMap((machine) => describeExtraCost(machine) ?? [])
+}
+
 /**
- * `AMD EPYC, 2 cores, 2026-11-24: choosing Koa over Fastify costs 7.4 µs (5.7 to 9.0) for a hello world and …. A React page that needs 4.7 ms of CPU
- * time needs 1 % more.` Always the same two: the best and the worst would be picked by chance.
+ * `AMD EPYC, 2 cores, 2026-11-24: choosing Koa over Fastify costs 7.4 µs (5.7 to 9.0) for a hello world and …. 47 µs are 1 % of a React page
+ * that needs 4.7 ms of CPU time.` Always the same two: the best and the worst would be picked by chance.
  * @returns undefined for a race, which stores no interval of their difference
  */
-export function describeExtraCost({ title, panels }: Extra): string | undefined {
+function describeExtraCost({ title, panels }: Extra): string | undefined {
   const costs = panels.flatMap(({ what, between }) => (between === undefined ? [] : [{ what, between }]))
   const last = costs.at(-1)
   if (last === undefined) return undefined
   const list = costs.map(({ what, between }) => `${describe(between)} for a ${what}`).join(' and ')
   const needs = (last.between.value / 10).toPrecision(2)
-  return `${title}: choosing ${OVER} over ${UNDER} costs ${list} (95 % intervals). A ${last.what} that needs ${needs} ms of CPU time then needs 1 % more.`
+  return `${title}: choosing ${OVER} over ${UNDER} costs ${list} (95 % intervals). ${formatMicroseconds(last.between.value)} µs are 1 % of a ${last.what} that needs ${needs} ms of CPU time.`
 }
 
 function describe({ value, low, high }: Interval): string {

@@ -3,7 +3,7 @@ import { formatRatioInterval } from '@startgrid/cli/numbers.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { ROOT } from './documents.ts'
-import { describeExtraCost, extraCostImage, readExtraCosts } from './extra-cost.ts'
+import { describeExtraCosts, extraCostImage, readExtraCosts } from './extra-cost.ts'
 import { type Machine, placeOf, readMachines } from './machines.ts'
 import { countVerdicts, describeClaim, readStudies } from './studies.ts'
 
@@ -15,8 +15,7 @@ export function firstPicture(): string {
 
 /** The picture in words. */
 export function extraCostPart(): string {
-  return `\n${readExtraCosts()
-    .flatMap((machine) => describeExtraCost(machine) ?? [])
+  return `\n${describeExtraCosts(readExtraCosts())
     .map((sentence) => `- ${sentence}`)
     .join('\n')}\n`
 }

@@ -7,10 +7,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { isDue, sample } from '@startgrid/cli/test-run.ts'
 import { namesOf, withoutValues } from '../../../src/experiment/race.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
-import { testIf } from '../../fixtures/test-if.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 
@@ -78,41 +76,38 @@ describe('a race of commands', () => {
       }
     })
 
-  testIf(isDue('a race with a verdict', 3))(
-    'the last sentence says which is faster, its reports are there, a regression fails, and nothing is left running',
-    async () => {
-      // Two paths with weights are one load.
-      const asked = ['--path', '3:/a', '--path', '/b', '--fail-on-regression', '3%']
-      const { out, err, code } = await race('--heats', '5', ...asked, 'node before.js', 'node slow.js')
-      assert.equal(code, 1, err)
-      assert.match(
-        out.replaceAll('\n', ' '),
-        / (slow (?:handles|needs) .* than before|slow .* times .* as before).*\)\. $/,
-      )
-      assert.match(err, /^slow is slower than before by more than 3.0 % \(GET 3:\/a 1:\/b\): exit code 1\.$/m)
-      const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
-      assert.deepEqual(validateResult(result), [])
-      assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
-      assert.deepEqual(
-        result.race.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
-        [
-          ['/a', 3],
-          ['/b', null],
-        ],
-      )
-      assert.ok(
-        result.heats.every((heat: { launches: { startup: number; processes: number }[] }) =>
-          heat.launches.every(({ startup, processes }) => startup > 0 && processes === 1),
-        ),
-      )
-      assert.ok(existsSync(join(directory, 'out', 'report.md')))
-      const page = readFileSync(join(directory, 'out', 'report.html'), 'utf8')
-      assert.match(page, /Time from the start of a process to its first right response/)
-      assert.deepEqual(left(), [])
-    },
-  )
+  test('the last sentence says which is faster, its reports are there, a regression fails, and nothing is left running', async () => {
+    // Two paths with weights are one load.
+    const asked = ['--path', '3:/a', '--path', '/b', '--fail-on-regression', '3%']
+    const { out, err, code } = await race('--heats', '5', ...asked, 'node before.js', 'node slow.js')
+    assert.equal(code, 1, err)
+    assert.match(
+      out.replaceAll('\n', ' '),
+      / (slow (?:handles|needs) .* than before|slow .* times .* as before).*\)\. $/,
+    )
+    assert.match(err, /^slow is slower than before by more than 3.0 % \(GET 3:\/a 1:\/b\): exit code 1\.$/m)
+    const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
+    assert.deepEqual(validateResult(result), [])
+    assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
+    assert.deepEqual(
+      result.race.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
+      [
+        ['/a', 3],
+        ['/b', null],
+      ],
+    )
+    assert.ok(
+      result.heats.every((heat: { launches: { startup: number; processes: number }[] }) =>
+        heat.launches.every(({ startup, processes }) => startup > 0 && processes === 1),
+      ),
+    )
+    assert.ok(existsSync(join(directory, 'out', 'report.md')))
+    const page = readFileSync(join(directory, 'out', 'report.html'), 'utf8')
+    assert.match(page, /Time from the start of a process to its first right response/)
+    assert.deepEqual(left(), [])
+  })
 
-  const refused: readonly [name: string, words: readonly string[], sentence: RegExp][] = [
+  for (const [name, words, sentence] of [
     ['nothing to race', [], /^Name what to race/],
     [
       'a command that ends',
@@ -153,8 +148,7 @@ describe('a race of commands', () => {
       ['TOKEN=x node secret.js'],
       /it responds to GET \/ with status 401, and 2xx was expected/,
     ],
-  ]
-  for (const [name, words, sentence] of sample('races that cannot begin', refused, 5))
+  ] as const)
     test(`${name}: one sentence, and nothing is left`, async () => {
       const output = join(directory, 'failed', name)
       const { out, err, code } = await race('--output', output, ...words)
@@ -182,107 +176,91 @@ describe('a race of commands', () => {
     assert.deepEqual(left(), [])
   })
 
-  /** Those with fewer starts than a verdict takes, so that a limit shortens them and drops none. */
+  /** With fewer starts than a verdict takes, a limit makes them shorter and drops none. */
   const SHORT = ['--heats', '2', '--max-time', '10s']
-  const races: readonly [name: string, run: () => Promise<void>][] = [
-    [
-      'two starts give no verdict, and no green; a comment says so, and holds no markup of others',
-      async () => {
-        const { code, out, err } = await race(
-          ...SHORT,
-          '--twin',
-          '--fail-on-regression',
-          '3%',
-          '--name',
-          'A=@a<b>`c`',
-          'node before.js',
-          'node after.js',
-        )
-        assert.equal(code, 2, err)
-        assert.match(
-          err,
-          /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m,
-        )
-        assert.match(
-          out.replaceAll('\n', ' '),
-          /Only 2 starts each: no verdict on after and @a<b>`c`; it takes 5 \((?:32 connections, )?\/\)\./,
-        )
-        const child = spawn(process.execPath, [MAIN, 'report', join(directory, 'out'), '--comment'], {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        })
-        const comment = await text(child.stdout)
-        assert.match(comment, /^\*\*\/\*\*: no verdict, because there were only 2 starts each\. {2}$/m)
-        assert.match(comment, /^2 starts each, \d+ minutes?; .* against itself \d/m)
-        assert.doesNotMatch(comment, /[@<>`]/)
-      },
-    ],
-    [
-      'one that responds otherwise under load is void, and the last sentence says why',
-      async () => {
-        const words = [...SHORT, '--name', 'A=right', '--name', 'B=wrong']
-        const { out, err, code } = await race(...words, 'node failing.js', 'FAILS=1 node failing.js')
-        assert.equal(code, 1, err)
-        assert.match(
-          out.replaceAll('\n', ' '),
-          /wrong and right were not compared \(.*\/\): wrong is void \([\d,]+ requests failed .* status\)\. $/,
-        )
-      },
-    ],
-    [
-      'servers that run already are raced, and run on',
-      async () => {
-        const children = [1, 2].map(() =>
-          spawn(
-            process.execPath,
-            [
-              '-e',
-              'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))',
-            ],
-            { stdio: ['ignore', 'pipe', 'inherit'] },
-          ),
-        )
-        try {
-          const ports = await Promise.all(
-            children.map(async ({ stdout }) => Number(await once(stdout, 'data'))),
-          )
-          const urls = ports.map((port) => `http://127.0.0.1:${port}`)
-          const { code, err } = await race(...SHORT, ...urls)
-          assert.equal(code, 0, err)
-          const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
-          assert.deepEqual(
-            result.race.systems.map(({ url }: { url: string }) => url),
-            urls,
-          )
-          for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
-        } finally {
-          for (const child of children) child.kill()
-        }
-      },
-    ],
-    [
-      'values of headers and of the environment are in no file',
-      async () => {
-        const { code, err } = await race(
-          ...SHORT,
-          '--header',
-          'authorization: s3cret',
-          '--header',
-          'x-other: s3cret',
-          '--name',
-          'A=guarded',
-          'TOKEN=s3cret node secret.js',
-        )
-        assert.equal(code, 0, err)
-        assert.match(
-          JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8')).command,
-          /--name A=guarded /,
-        )
-        for (const file of readdirSync(join(directory, 'out')))
-          assert.ok(!readFileSync(join(directory, 'out', file), 'utf8').includes('s3cret'), file)
-      },
-    ],
-  ]
-  for (const [name, run] of sample('short races', races, 1)) test(name, run)
+
+  test('two starts give no verdict, and no green; a comment says so, and holds no markup of others', async () => {
+    const { code, out, err } = await race(
+      ...SHORT,
+      '--twin',
+      '--fail-on-regression',
+      '3%',
+      '--name',
+      'A=@a<b>`c`',
+      'node before.js',
+      'node after.js',
+    )
+    assert.equal(code, 2, err)
+    assert.match(err, /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m)
+    assert.match(
+      out.replaceAll('\n', ' '),
+      /Only 2 starts each: no verdict on after and @a<b>`c`; it takes 5 \((?:32 connections, )?\/\)\./,
+    )
+    const child = spawn(process.execPath, [MAIN, 'report', join(directory, 'out'), '--comment'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const comment = await text(child.stdout)
+    assert.match(comment, /^\*\*\/\*\*: no verdict, because there were only 2 starts each\. {2}$/m)
+    assert.match(comment, /^2 starts each, \d+ minutes?; .* against itself \d/m)
+    assert.doesNotMatch(comment, /[@<>`]/)
+  })
+
+  test('one that responds otherwise under load is void, and the last sentence says why', async () => {
+    const words = [...SHORT, '--name', 'A=right', '--name', 'B=wrong']
+    const { out, err, code } = await race(...words, 'node failing.js', 'FAILS=1 node failing.js')
+    assert.equal(code, 1, err)
+    assert.match(
+      out.replaceAll('\n', ' '),
+      /wrong and right were not compared \(.*\/\): wrong is void \([\d,]+ requests failed .* status\)\. $/,
+    )
+  })
+
+  test('servers that run already are raced, and run on', async () => {
+    const children = [1, 2].map(() =>
+      spawn(
+        process.execPath,
+        [
+          '-e',
+          'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))',
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      ),
+    )
+    try {
+      const ports = await Promise.all(children.map(async ({ stdout }) => Number(await once(stdout, 'data'))))
+      const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+      const { code, err } = await race(...SHORT, ...urls)
+      assert.equal(code, 0, err)
+      const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
+      assert.deepEqual(
+        result.race.systems.map(({ url }: { url: string }) => url),
+        urls,
+      )
+      for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
+    } finally {
+      for (const child of children) child.kill()
+    }
+  })
+
+  test('values of headers and of the environment are in no file', async () => {
+    const { code, err } = await race(
+      ...SHORT,
+      '--header',
+      'authorization: s3cret',
+      '--header',
+      'x-other: s3cret',
+      '--name',
+      'A=guarded',
+      'TOKEN=s3cret node secret.js',
+    )
+    assert.equal(code, 0, err)
+    assert.match(
+      JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8')).command,
+      /--name A=guarded /,
+    )
+    for (const file of readdirSync(join(directory, 'out')))
+      assert.ok(!readFileSync(join(directory, 'out', file), 'utf8').includes('s3cret'), file)
+  })
 
   test('systems are called by what tells them apart', () => {
     assert.deepEqual(namesOf(['node before.js', 'node after.js']), ['before', 'after'])

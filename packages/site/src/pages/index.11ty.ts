@@ -1,7 +1,7 @@
 import { drawDots } from '@startgrid/bench/src/report/html/charts.ts'
 import { html } from '@startgrid/bench/src/report/html/markup.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import { describeExtraCost, extraCostChart, readExtraCosts } from '../extra-cost.ts'
+import { describeExtraCosts, extraCostChart, readExtraCosts } from '../extra-cost.ts'
 
 /** Home: what this is, the first picture, and how to begin. */
 export function render(): string {
@@ -21,9 +21,9 @@ behave alike. A benchmark says which one is faster, with 95 % intervals.</p>
 <dd><pre tabindex="0"><code>npx pnpm@12 bench study njs-vs-node</code></pre></dd></div>
 </dl>
 <h2>What does a framework cost?</h2>
-<p>A framework adds CPU time to every request. The charts show how much more than the same app on bare node:http. <a href="/docs/studies/how-much-it-matters/">How much that matters</a> depends on the
-machine, and on what else its host does.</p>
-<ul>${machines.flatMap((machine) => describeExtraCost(machine) ?? []).map((sentence) => html`<li>${sentence}</li>`)}</ul>
+<p>A framework adds CPU time to every request. The charts show what each one adds to the same app on bare node:http. <a href="/docs/studies/how-much-it-matters/">How much that matters</a> depends on the
+machine, and on what else runs beside it.</p>
+<ul>${describeExtraCosts(machines).map((sentence) => html`<li>${sentence}</li>`)}</ul>
 ${machines.map((machine) => drawDots(extraCostChart(machine)))}
 <p class="quiet">In the order of the alphabet: <a href="/results/">Results</a> says which differences were shown, and has Bun (another engine) and njs (an interpreter).</p>
 <p><a href="/how-we-know/">How we know</a> that the servers are equal, and how often the intervals are right.</p>
