@@ -1,3 +1,4 @@
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { mean, median } from '@startgrid/stats/moments.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
@@ -19,7 +20,7 @@ import { CellFailure, type Entrant, measureSlice } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
 
 /** Why a race cannot be run; the message is a sentence. */
-export class PilotError extends Error {
+export class PilotError extends ForeseenError {
   override name = 'PilotError'
 }
 
@@ -259,13 +260,15 @@ async function learnWarmup(
   const random = createRandom(1)
   const slices = entrants.map((): Slice[] => [])
   for (let window = 0; window < MOST_WINDOWS; window++) {
-    for (const index of shuffle([...entrants.keys()], random)) {
+    // Each until it is steady: noise makes it rare that all are at once.
+    const open = [...entrants.keys()].filter((index) => !isSteady((slices[index] ?? []).map(costOf)))
+    if (open.length === 0) break
+    for (const index of shuffle(open, random)) {
       const entrant = entrants[index]
       const slice = entrant && (await measure(entrant))
       if (slice === undefined) return []
       slices[index]?.push(slice)
     }
-    if (slices.every((own) => isSteady(own.map(costOf)))) break
   }
   return slices.map((own, index) => {
     const costs = own.map(costOf)
