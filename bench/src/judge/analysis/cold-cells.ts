@@ -64,20 +64,13 @@ function looksOf(
   heats: readonly Heat[],
   kept: ReadonlyMap<Heat, Kept>,
 ): Map<string, Group> {
-  const residuals = new Map(heats.map((heat) => [heat, residualsOf(cells, kept.get(heat)?.slices ?? [])]))
+  const looks = new Map(heats.map((heat) => [heat, looksAt(cells, kept.get(heat)?.slices ?? [])]))
   const rounds = Math.max(0, ...heats.map(({ heat }) => heat))
   const found = new Map<string, Group>()
   for (let round = 1; round <= rounds; round++) {
     const past = heats.filter(({ heat }) => heat <= round)
     const groups = cells.flatMap((cell) => groupsOf(cell, past))
-    const launches = groups.map(({ cell, heats: own }) =>
-      own.map((heat) =>
-        (kept.get(heat)?.slices ?? []).flatMap((slice) => {
-          const residual = slice.cell === cell ? residuals.get(heat)?.get(slice) : undefined
-          return residual === undefined ? [] : [{ seconds: slice.seconds, residual }]
-        }),
-      ),
-    )
+    const launches = groups.map(({ cell, heats: own }) => own.map((heat) => looks.get(heat)?.get(cell) ?? []))
     for (const [index, one] of findColdStarts(launches, LEVEL / round).entries()) {
       const group = groups[index]
       if (one.cold && group !== undefined) found.set(`${group.cell} ${group.more}`, { ...group, ...one })
@@ -99,6 +92,19 @@ function groupsOf({ id, race }: Cell, heats: readonly Heat[]): Pick<Group, 'cell
 
 function moreIn({ moreWarmup }: Heat, id: string): number {
   return moreWarmup.find(({ cell }) => cell === id)?.slices ?? 0
+}
+
+/** What a heat shows of each cell, slice by slice. */
+function looksAt(
+  cells: readonly Cell[],
+  slices: readonly Slice[],
+): ReadonlyMap<string, { seconds: number; residual: number }[]> {
+  const looks = [...residualsOf(cells, slices)].map(([{ cell, seconds }, residual]) => ({
+    cell,
+    seconds,
+    residual,
+  }))
+  return Map.groupBy(looks, ({ cell }) => cell)
 }
 
 /** Of the CPU per request; of the time per request where the system does not tell. */
