@@ -126,7 +126,7 @@ if (isDue('race on a pull request', 3))
       })
     }
 
-    await step(race.jobs.race, '--heats 2')
+    await step(race.jobs.race, '--heats 2 --max-time 10s')
     match(readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8'), /no verdict on head and base/)
     const upload = race.jobs.race.steps.at(-1).with.path
     ok(existsSync(join(path, upload)))

@@ -20,6 +20,8 @@ import { isDue, TEST_RUN } from '@startgrid/cli/test-run.ts'
 /** The package as npm packs, installs and runs it. One short run of three tries it. */
 
 const LIMIT = { timeout: 600_000 }
+/** Fewer starts than a verdict takes. */
+const SHORT = ['--heats', '2', '--max-time', '10s']
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 let directory: string
@@ -87,12 +89,12 @@ if (isDue('startgrid package', 3))
 `,
           )
         const startgrid = join(cwd, 'node_modules/.bin/startgrid')
-        const raced = await run(startgrid, ['race', '--heats', '2', 'node before.js', 'node after.js'], {
+        const raced = await run(startgrid, ['race', ...SHORT, 'node before.js', 'node after.js'], {
           cwd,
         })
         equal(raced.code, 0, raced.stderr)
         match(raced.stdout, /Only 2 starts each: no verdict on after and before/)
-        match(raced.stdout, /^Repeat it: startgrid race --heats 2 'node before\.js'/m)
+        match(raced.stdout, /^Repeat it: startgrid race --heats 2 --max-time 10s 'node before\.js'/m)
         const [report = ''] = globSync('startgrid-results/*/report.html', { cwd })
         match(readFileSync(join(cwd, report), 'utf8'), /<style>.*<svg/s)
         const again = await run(startgrid, ['report', dirname(report)], { cwd })
@@ -121,7 +123,7 @@ if (isDue('startgrid package', 3))
         join(cwd, 'server.js'),
         `require('node:http').createServer((_, response) => response.end('hello')).listen(process.env.PORT)\n`,
       )
-      const raced = await run(startgrid, ['race', '--heats', '2', 'node server.js'], { cwd, node })
+      const raced = await run(startgrid, ['race', ...SHORT, 'node server.js'], { cwd, node })
       equal(raced.code, 0, raced.stderr)
     })
   })

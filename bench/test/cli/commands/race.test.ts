@@ -22,18 +22,12 @@ describe('a race of commands', () => {
         join(directory, name),
         `require('node:http').createServer((request, response) => { ${body} }).listen(process.env.PORT, process.env.HOST)\n`,
       )
-    serve(
-      'before.js',
-      'response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
-    )
-    serve(
-      'after.js',
-      'for (let n = 0; n < 1e5; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
-    )
-    serve(
-      'slow.js',
-      'for (let n = 0; n < 3e5; n++) Math.sqrt(n); response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))',
-    )
+    // Where there is a token, only to those who send it.
+    const send = `if (process.env.TOKEN && request.headers.authorization !== process.env.TOKEN) response.statusCode = 401
+response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))`
+    serve('before.js', send)
+    serve('after.js', `for (let n = 0; n < 1e5; n++) Math.sqrt(n); ${send}`)
+    serve('slow.js', `for (let n = 0; n < 3e5; n++) Math.sqrt(n); ${send}`)
     serve('other.js', 'response.end("other")')
     serve(
       'mortal.js',
@@ -44,10 +38,6 @@ describe('a race of commands', () => {
       'globalThis.count = (globalThis.count ?? 0) + 1; response.statusCode = process.env.FAILS && count > 10 ? 500 : 200; response.end("x")',
     )
     serve('random.js', 'response.end(Array.from({ length: 50 }, () => Math.random()).join(" "))')
-    serve(
-      'secret.js',
-      'response.statusCode = request.headers.authorization === process.env.TOKEN ? 200 : 401; response.end("in")',
-    )
   })
   after(() => rmSync(directory, { recursive: true }))
 
@@ -76,35 +66,61 @@ describe('a race of commands', () => {
       }
     })
 
-  test('the last sentence says which is faster, its reports are there, a regression fails, and nothing is left running', async () => {
-    // Two paths with weights are one load.
-    const asked = ['--path', '3:/a', '--path', '/b', '--fail-on-regression', '3%']
-    const { out, err, code } = await race('--heats', '5', ...asked, 'node before.js', 'node slow.js')
-    assert.equal(code, 1, err)
-    assert.match(
-      out.replaceAll('\n', ' '),
-      / (slow (?:handles|needs) .* than before|slow .* times .* as before).*\)\. $/,
-    )
-    assert.match(err, /^slow is slower than before by more than 3.0 % \(GET 3:\/a 1:\/b\): exit code 1\.$/m)
-    const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
-    assert.deepEqual(validateResult(result), [])
-    assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
-    assert.deepEqual(
-      result.race.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
-      [
-        ['/a', 3],
-        ['/b', null],
-      ],
-    )
-    assert.ok(
-      result.heats.every((heat: { launches: { startup: number; processes: number }[] }) =>
-        heat.launches.every(({ startup, processes }) => startup > 0 && processes === 1),
-      ),
-    )
-    assert.ok(existsSync(join(directory, 'out', 'report.md')))
-    const page = readFileSync(join(directory, 'out', 'report.html'), 'utf8')
-    assert.match(page, /Time from the start of a process to its first right response/)
-    assert.deepEqual(left(), [])
+  describe('with a slower one', () => {
+    let ended: Awaited<ReturnType<typeof race>>
+    const output = () => join(directory, 'slower')
+
+    before(async () => {
+      ended = await race(
+        ...['--output', output(), '--heats', '5', '--fail-on-regression', '3%'],
+        // Two paths with weights are one load.
+        ...['--path', '3:/a', '--path', '/b'],
+        ...['--header', 'authorization: s3cret', '--header', 'x-other: s3cret', '--name', 'A=guarded'],
+        ...['TOKEN=s3cret node before.js', 'TOKEN=s3cret node slow.js'],
+      )
+    })
+
+    test('the last sentence says which, a regression is exit code 1, and nothing is left running', () => {
+      const { out, err, code } = ended
+      assert.equal(code, 1, err)
+      assert.match(
+        out.replaceAll('\n', ' '),
+        / (slow (?:handles|needs) .* than guarded|slow .* times .* as guarded).*\)\. $/,
+      )
+      assert.match(
+        err,
+        /^slow is slower than guarded by more than 3.0 % \(GET 3:\/a 1:\/b\): exit code 1\.$/m,
+      )
+      assert.deepEqual(left(), [])
+    })
+
+    test('its result and its reports are there', () => {
+      const result = JSON.parse(readFileSync(join(output(), 'result.json'), 'utf8'))
+      assert.deepEqual(validateResult(result), [])
+      assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
+      assert.deepEqual(
+        result.race.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
+        [
+          ['/a', 3],
+          ['/b', null],
+        ],
+      )
+      assert.ok(
+        result.heats.every((heat: { launches: { startup: number; processes: number }[] }) =>
+          heat.launches.every(({ startup, processes }) => startup > 0 && processes === 1),
+        ),
+      )
+      assert.ok(existsSync(join(output(), 'report.md')))
+      const page = readFileSync(join(output(), 'report.html'), 'utf8')
+      assert.match(page, /Time from the start of a process to its first right response/)
+    })
+
+    test('values of headers and of the environment are in no file', () => {
+      const { command } = JSON.parse(readFileSync(join(output(), 'result.json'), 'utf8'))
+      assert.match(command, /--name A=guarded /)
+      for (const file of readdirSync(output()))
+        assert.ok(!readFileSync(join(output(), file), 'utf8').includes('s3cret'), file)
+    })
   })
 
   for (const [name, words, sentence] of [
@@ -145,7 +161,7 @@ describe('a race of commands', () => {
     ],
     [
       'a status that is not expected',
-      ['TOKEN=x node secret.js'],
+      ['TOKEN=x node before.js'],
       /it responds to GET \/ with status 401, and 2xx was expected/,
     ],
   ] as const)
@@ -179,23 +195,40 @@ describe('a race of commands', () => {
   /** With fewer starts than a verdict takes, a limit makes them shorter and drops none. */
   const SHORT = ['--heats', '2', '--max-time', '10s']
 
-  test('two starts give no verdict, and no green; a comment says so, and holds no markup of others', async () => {
-    const { code, out, err } = await race(
-      ...SHORT,
-      '--twin',
-      '--fail-on-regression',
-      '3%',
-      '--name',
-      'A=@a<b>`c`',
-      'node before.js',
-      'node after.js',
+  test('servers that run already are raced, and run on; two starts give no verdict, and no green; a comment says so, and holds no markup of others', async () => {
+    const children = [1, 2].map(() =>
+      spawn(
+        process.execPath,
+        [
+          '-e',
+          'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))',
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      ),
     )
-    assert.equal(code, 2, err)
-    assert.match(err, /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m)
-    assert.match(
-      out.replaceAll('\n', ' '),
-      /Only 2 starts each: no verdict on after and @a<b>`c`; it takes 5 \((?:32 connections, )?\/\)\./,
-    )
+    try {
+      const ports = await Promise.all(children.map(async ({ stdout }) => Number(await once(stdout, 'data'))))
+      const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+      const { code, out, err } = await race(
+        ...SHORT,
+        ...['--twin', '--fail-on-regression', '3%', '--name', 'A=@a<b>`c`', '--name', 'B=after'],
+        ...urls,
+      )
+      assert.equal(code, 2, err)
+      assert.match(err, /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m)
+      assert.match(
+        out.replaceAll('\n', ' '),
+        /Only 2 starts each: no verdict on after and @a<b>`c`; it takes 5 \((?:32 connections, )?\/\)\./,
+      )
+      const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
+      assert.deepEqual(
+        result.race.systems.map(({ url }: { url: string }) => url),
+        [...urls, urls[0]], // the twin
+      )
+      for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
+    } finally {
+      for (const child of children) child.kill()
+    }
     const child = spawn(process.execPath, [MAIN, 'report', join(directory, 'out'), '--comment'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -213,53 +246,6 @@ describe('a race of commands', () => {
       out.replaceAll('\n', ' '),
       /wrong and right were not compared \(.*\/\): wrong is void \([\d,]+ requests failed .* status\)\. $/,
     )
-  })
-
-  test('servers that run already are raced, and run on', async () => {
-    const children = [1, 2].map(() =>
-      spawn(
-        process.execPath,
-        [
-          '-e',
-          'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))',
-        ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      ),
-    )
-    try {
-      const ports = await Promise.all(children.map(async ({ stdout }) => Number(await once(stdout, 'data'))))
-      const urls = ports.map((port) => `http://127.0.0.1:${port}`)
-      const { code, err } = await race(...SHORT, ...urls)
-      assert.equal(code, 0, err)
-      const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
-      assert.deepEqual(
-        result.race.systems.map(({ url }: { url: string }) => url),
-        urls,
-      )
-      for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
-    } finally {
-      for (const child of children) child.kill()
-    }
-  })
-
-  test('values of headers and of the environment are in no file', async () => {
-    const { code, err } = await race(
-      ...SHORT,
-      '--header',
-      'authorization: s3cret',
-      '--header',
-      'x-other: s3cret',
-      '--name',
-      'A=guarded',
-      'TOKEN=s3cret node secret.js',
-    )
-    assert.equal(code, 0, err)
-    assert.match(
-      JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8')).command,
-      /--name A=guarded /,
-    )
-    for (const file of readdirSync(join(directory, 'out')))
-      assert.ok(!readFileSync(join(directory, 'out', file), 'utf8').includes('s3cret'), file)
   })
 
   test('systems are called by what tells them apart', () => {
