@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
-import { APPS, type App, findApps, UnknownName } from '@startgrid/grid/apps.ts'
+import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 
 /** `pnpm dev fastify/ssr`: runs one app, starts it again when its source changes, and updates the page in the browser. */
 
@@ -34,10 +34,10 @@ function main(): number | undefined {
 function chooseApp(names: string[]): App {
   const [name, ...more] = names
   if (name === undefined || more.length > 0)
-    throw new UnknownName('Name one app, such as pnpm dev fastify/ssr.')
+    throw new UsageError('Name one app, such as pnpm dev fastify/ssr.')
   const [app, ...others] = findApps(name)
   if (app === undefined || others.length > 0) {
-    throw new UnknownName(`'${name}' is ${others.length + 1} apps: name one, such as ${app?.name}.`)
+    throw new UsageError(`'${name}' is ${others.length + 1} apps: name one, such as ${app?.name}.`)
   }
   return app
 }
@@ -62,7 +62,7 @@ try {
   const code = main()
   if (code !== undefined) process.exitCode = code
 } catch (error) {
-  if (!(error instanceof UnknownName || error instanceof UsageError)) throw error
+  if (!(error instanceof UsageError)) throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 2
 }

@@ -2,7 +2,6 @@ import { helpOf, pick } from '@startgrid/cli/options.ts'
 import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { STUDIES } from '../../studies/index.ts'
 import type { OpenLoopKind } from '../experiment/options.ts'
-import { RESULTS } from '../model/result-file.ts'
 import { COMMANDS_ANYWHERE } from './commands/anywhere.ts'
 import { GRID, OPEN_LOOP, STUDY } from './option-table.ts'
 import { type Command, helpOfCommands, type Program } from './program.ts'
@@ -73,5 +72,4 @@ export const BENCH: Program = {
   ...(COMMANDS.grid !== undefined && { usual: COMMANDS.grid }),
   help: HELP,
   studies: STUDIES,
-  results: RESULTS,
 }

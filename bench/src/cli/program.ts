@@ -1,13 +1,8 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { helpOf, type Table } from '@startgrid/cli/options.ts'
 import { capital, oneLine, wrap } from '@startgrid/cli/text.ts'
-import { UnknownName } from '@startgrid/grid/apps.ts'
-import { LoadError } from '@startgrid/loadgen'
-import { CheckoutError } from '../environments/command/checkout.ts'
-import { PilotError } from '../measure/pilot.ts'
 import type { Study } from '../model/experiment.ts'
-import { ResultError } from '../model/result-file.ts'
-import { OutputError } from '../report/output.ts'
 
 /** A program of several commands: that of this repository, or of the package. */
 export interface Program {
@@ -19,8 +14,8 @@ export interface Program {
   help: string
   /** Those whose results it can read. */
   studies: readonly Study[]
-  /** Where the directories of its runs are. */
-  results: string
+  /** Where the directories of its runs are; default: bench/results. */
+  results?: string
 }
 
 export interface Command {
@@ -81,15 +76,10 @@ async function runCommand(program: Program, args: readonly string[]): Promise<nu
 
 /** Prints an expected error as one sentence, any other with its stack. @returns the exit code */
 function explain(error: unknown): number {
-  if (FORESEEN.some((kind) => error instanceof kind) || isSystemError(error))
-    process.stderr.write(`${oneLine(error)}.\n`)
+  if (error instanceof ForeseenError || isSystemError(error)) process.stderr.write(`${oneLine(error)}.\n`)
   else console.error(error)
-  return WRONG_WORDS.some((kind) => error instanceof kind) ? 2 : 1
+  return error instanceof UsageError ? 2 : 1
 }
-
-const WRONG_WORDS = [OutputError, UsageError, UnknownName]
-
-const FORESEEN = [...WRONG_WORDS, CheckoutError, PilotError, ResultError, LoadError]
 
 /** A disk that became full or read-only during the run. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -30,7 +30,7 @@ export async function runMeasurement<Kind extends ResultKind>(
     ? [`Interrupted: what was measured before is above and in the files.${hint}`]
     : whyFailed()
   save(result) // what could not be saved is an error now
-  publish(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
+  await publish(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
   if (signal.aborted) return code()
   return closing.length > 0 ? 1 : 0
 }

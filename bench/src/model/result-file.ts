@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
 import { Compile, type Validator } from 'typebox/compile'
@@ -17,7 +18,7 @@ export const RESULTS = fileURLToPath(new URL('../../results/', import.meta.url))
 const SCHEMA = 5
 
 /** A file that is not a result; the message is a sentence. */
-export class ResultError extends Error {
+export class ResultError extends ForeseenError {
   override name = 'ResultError'
 }
 

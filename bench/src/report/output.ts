@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { RaceResult, StoredResult } from '../model/result.ts'
 import { publishedOf, publishedPath, RESULTS, ResultError, writeResult } from '../model/result-file.ts'
 import type { Document } from './document.ts'
-import { formatHtml } from './html/page.ts'
 import { formatMarkdown } from './markdown.ts'
 import { formatTerminal, terminalStyle } from './terminal.ts'
 
 /** Where results and reports go. */
 
 /** A place that cannot be written to; the message is a sentence. */
-export class OutputError extends Error {
+export class OutputError extends UsageError {
   override name = 'OutputError'
 }
 
@@ -82,17 +82,19 @@ function makeDirectory(directory: string): string | undefined {
  * @param json one more file for the result
  * @param closing sentences before the last line
  */
-export function publish(
+export async function publish(
   result: StoredResult,
   { document, path }: { document: Document; path: string },
   { json, closing = [] }: { json?: string | undefined; closing?: readonly string[] } = {},
-): void {
+): Promise<void> {
   const isPrinted = json === '-'
   process.stdout.write(
     isPrinted ? `${JSON.stringify(result)}\n` : formatTerminal(document, terminalStyle(process.stdout)),
   )
   if (json !== undefined && !isPrinted) writeResult(json, result)
   for (const sentence of closing) process.stderr.write(`${sentence}\n`)
+  // Charts take 150 ms to load: not where a command refuses its words.
+  const { formatHtml } = await import('./html/page.ts')
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.md`, formatMarkdown(document))
   writeFileSync(`${path}.html`, formatHtml(document))

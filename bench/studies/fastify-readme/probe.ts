@@ -5,7 +5,6 @@ import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { chooseCores, pin } from '@startgrid/machine/cores.ts'
-import autocannon from 'autocannon'
 import type { Figures, ProbeContext } from '../../src/model/experiment.ts'
 import { beginAccount } from '../account.ts'
 
@@ -78,6 +77,8 @@ export async function measureSetting(
     if (!response.ok || !(await response.text()).toLowerCase().includes('hello'))
       throw new Error(`${setting.program} gave a wrong response`)
     const { connections, pipelining = 1 } = setting
+    // It takes 100 ms to load, and every command lists the studies.
+    const { default: autocannon } = await import('autocannon')
     const offer = async (duration: number) => autocannon({ url, connections, pipelining, duration })
     await offer(WARMUP[effort])
     signal.throwIfAborted()

@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generate } from 'selfsigned'
 import type { Certificate } from '../render/front.ts'
 
 /** The names of the files that `makeCertificate` writes. */
@@ -22,6 +21,8 @@ export async function makeCertificate(dir: string, keyType: KeyType = 'ecdsa'): 
     const { validToDate } = new X509Certificate(readFileSync(files.certificate))
     if (validToDate.getTime() > Date.now() + DAY_MS) return files
   }
+  // Its 230 files take 60 ms, and every command that can start a server loads this one.
+  const { generate } = await import('selfsigned')
   const from = new Date()
   const { cert, private: secret } = await generate([{ name: 'commonName', value: 'localhost' }], {
     // By default, it is SHA-1.

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
-import { type ConnectionOptions, getCACertificates } from 'node:tls'
+import { type ConnectionOptions, createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { parseDuration } from './duration.ts'
+import { ForeseenError } from './foreseen-error.ts'
 
 /** The command line cannot be used as it was typed; the message is a sentence that says what to change. */
-export class UsageError extends Error {
+export class UsageError extends ForeseenError {
   override name = 'UsageError'
 }
 
@@ -118,11 +119,17 @@ export function targetOf({ protocol, hostname, port, origin }: URL, insecure: bo
   return { host, port: Number(port || 443), ca }
 }
 
+/** By authorities: to parse them takes milliseconds, and every connection would. */
+const contexts = new Map<string | undefined, SecureContext>()
+
 /** How `node:tls` checks the certificate of a target that has a `ca`. */
 export function certificateCheck({ host, ca }: { host: string; ca?: string | null }): ConnectionOptions {
   // An address is no name that a client may send (RFC 6066 section 3).
   const name = isIP(host) === 0 ? { servername: host } : {}
-  return ca == null ? { ...name, rejectUnauthorized: false } : { ...name, ca }
+  const known = ca ?? undefined
+  const secureContext = contexts.get(known) ?? createSecureContext({ ca: known })
+  contexts.set(known, secureContext)
+  return { ...name, secureContext, ...(ca == null && { rejectUnauthorized: false }) }
 }
 
 /** Why TLS failed, as a sentence; undefined if it was not the certificate. */

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { chooseApp } from './app-name.ts'
 import { createProject } from './create-project.ts'
 import { EjectError } from './eject-error.ts'
 import type { AppSource } from './eject-tree.ts'
 import { type AppEntry, Cancelled, type Choice, type Chosen, pick } from './picker.ts'
 import { checkProjectName, nameFor } from './project-name.ts'
-import { RunError } from './run.ts'
 import { formatSummary } from './summary.ts'
 import { resolveTarget } from './target.ts'
 
@@ -194,8 +194,7 @@ function explain(error: unknown, origin: Origin, signal: AbortSignal): number {
     return 2
   }
   // For a full disk or a missing permission, the system's message is good enough.
-  const isKnown = error instanceof EjectError || error instanceof RunError || hasSyscall(error)
-  if (!isKnown) throw error
+  if (!(error instanceof ForeseenError || hasSyscall(error))) throw error
   process.stderr.write(`${error.message}\n`)
   return 1
 }

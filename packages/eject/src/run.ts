@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 
 /** A program that failed. The message contains its output. */
-export class RunError extends Error {
+export class RunError extends ForeseenError {
   override name = 'RunError'
 }
 

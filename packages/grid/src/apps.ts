@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { TOPOLOGIES as FRONTS } from '@startgrid/nginx/front.ts'
 import { CATALOGUE, type Capability, type Framework, ROLES, type Role, type Runtime } from './frameworks.ts'
 
@@ -42,7 +43,7 @@ export const APPS: readonly App[] = CATALOGUE.flatMap(({ name: framework, runtim
 )
 
 /** A name that is in no list. The message lists the valid names. */
-export class UnknownName extends Error {
+export class UnknownName extends UsageError {
   override name = 'UnknownName'
 }
 

@@ -1,7 +1,8 @@
 import type { ApiException, V1Status } from '@kubernetes/client-node'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 
 /** The cluster, a permission or an object is missing. The message is a sentence. */
-export class KubernetesError extends Error {
+export class KubernetesError extends ForeseenError {
   override name = 'KubernetesError'
   /** The status of the response; undefined if the cluster does not respond. */
   readonly status: number | undefined

@@ -40,7 +40,7 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   }
   if (result === undefined) return code()
   save(result)
-  publish(result, { document: documentOfRace(recordOf(result)), path: `${directory}/report` }, options)
+  await publish(result, { document: documentOfRace(recordOf(result)), path: `${directory}/report` }, options)
   if (signal.aborted) return code()
   const failed = [...whyStudyFailed(result), ...regressionsOf(result, options)]
   const open = failed.length > 0 ? [] : withoutVerdict(result, options)

@@ -22,7 +22,7 @@ export async function reportCommand(args: readonly string[], { name, studies }: 
     const result = analyseAgain(stored.result, { keepVoided, studies })
     if (keepVoided && result.kind === 'study')
       throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
-    publish(result, reportOf(result, { directory, studies }))
+    await publish(result, reportOf(result, { directory, studies }))
     if (!values.publish) continue
     if (!isRace(result)) throw new UsageError('--publish is for races of the grid.')
     publishRace(result)

@@ -78,7 +78,7 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
     const context = { progress, signal, save, download: options.download }
     await runExperiment(study, result, context).finally(progress.stop)
     save(result) // what could not be saved is an error now
-    publish(result, reportOf(result, { directory, studies: [study] }), options)
+    await publish(result, reportOf(result, { directory, studies: [study] }), options)
   }
   progress.stop()
   if (signal.aborted) {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { capital } from '@startgrid/cli/text.ts'
 import { hasTool } from '@startgrid/grid/launcher.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
@@ -21,7 +22,7 @@ export interface Checkout {
 }
 
 /** A ref that cannot be checked out, installed or built; the message is a sentence. */
-export class CheckoutError extends Error {
+export class CheckoutError extends ForeseenError {
   override name = 'CheckoutError'
 }
 

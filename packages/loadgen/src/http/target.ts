@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { BlockList, connect, type IPVersion, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { connect as connectTls, createSecureContext, type ConnectionOptions as TlsOptions } from 'node:tls'
+import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls'
 import { certificateCheck, type Target } from '@startgrid/cli/arguments.ts'
 import { LoadError } from '../engine/load-error.ts'
 
@@ -60,13 +60,12 @@ export function connectOptions(target: Target): { path: string } | { host: strin
 }
 
 /**
- * How connections to a target speak TLS; undefined without. One context serves all: to parse the authorities takes milliseconds.
+ * How connections to a target speak TLS; undefined without.
  * @param target as its URL names it, since its certificate has that name
  */
 export function secureOptions(target: Target): TlsOptions | undefined {
   if ('socketPath' in target || target.ca === undefined) return undefined
-  const { ca, ...check } = certificateCheck(target)
-  return { ...check, secureContext: createSecureContext({ ca }), ALPNProtocols: ['http/1.1'] }
+  return { ...certificateCheck(target), ALPNProtocols: ['http/1.1'] }
 }
 
 /**

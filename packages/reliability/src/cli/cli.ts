@@ -1,18 +1,17 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { APPS, UnknownName } from '@startgrid/grid/apps.ts'
-import { KubernetesError } from '@startgrid/grid/kubernetes-error.ts'
+import { APPS } from '@startgrid/grid/apps.ts'
 import { type Nginx, requireNginx } from '@startgrid/nginx/find.ts'
 import { FAULTS } from '../faults/index.ts'
-import { DocsError, writePage } from '../report/docs.ts'
+import { writePage } from '../report/docs.ts'
 import {
   createResult,
   LATEST,
   type Result,
-  ResultError,
   readResult,
   readUnfinished,
   STORED,
@@ -123,14 +122,11 @@ function regenerate(): void {
 
 /** @returns the exit code for what went wrong, told in a sentence; what nobody foresaw keeps its stack */
 function explain(error: unknown): number {
-  const isUsage = error instanceof UsageError || error instanceof UnknownName
-  const isForeseen =
-    isUsage || error instanceof ResultError || error instanceof DocsError || error instanceof KubernetesError
   // Without a subclass: what NGINX's finder and the file system say.
-  if (isForeseen || (error instanceof Error && error.constructor === Error))
+  if (error instanceof ForeseenError || (error instanceof Error && error.constructor === Error))
     process.stderr.write(`${oneLine(error)}.\n`)
   else console.error(error)
-  return isUsage ? 2 : 1
+  return error instanceof UsageError ? 2 : 1
 }
 
 const code = await main(process.argv.slice(2)).catch(explain)

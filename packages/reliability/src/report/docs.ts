@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { markdownWords } from '@startgrid/cli/table.ts'
 import { FRAMEWORKS, ROLES, type Role } from '@startgrid/grid/apps.ts'
@@ -27,7 +28,7 @@ export const CLUSTER_MATRIX = {
 } as const
 
 /** A page that has no place for the matrix; the message is a sentence. */
-export class DocsError extends Error {
+export class DocsError extends ForeseenError {
   override name = 'DocsError'
 }
 

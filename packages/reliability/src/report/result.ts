@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { type Machine, readMachine } from '@startgrid/machine/machine.ts'
 import { differenceTo, readVersions, type Versions } from '@startgrid/machine/provenance.ts'
@@ -46,7 +47,7 @@ export const STORED_CLUSTER = fileURLToPath(
 export const STORED = fileURLToPath(new URL('../../../../docs/reliability.json', import.meta.url))
 
 /** A file that is not a result, or not the one that is needed; the message is a sentence. */
-export class ResultError extends Error {
+export class ResultError extends ForeseenError {
   override name = 'ResultError'
 }
 
