@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { isIP } from 'node:net'
 import { type DestinationStream, type Logger, pino, stdSerializers, symbols } from 'pino'
+import sonicBoom, { type SonicBoom } from 'sonic-boom'
 import type { Config } from './config.ts'
 
 export type { Logger }
@@ -37,7 +38,7 @@ export function createLogger(
   const redact = { paths: PACKETS, remove: true }
   const options = { base: { app }, level: config.logLevel, serializers: SERIALIZERS, redact }
   if (destination !== undefined) return writeFast(pino(options, destination))
-  const output = joinLines(pino.destination(OUTPUT))
+  const output = joinLines(openOutput())
   const log = writeFast(pino(options, output))
   let dropped = 0
   output.on('drop', (lines: string) => {
@@ -78,8 +79,25 @@ function writeFast(log: Logger): Logger {
   })
 }
 
+/** Standard output. An app whose log nobody reads any more (EPIPE) serves on and ends as always. */
+function openOutput(): SonicBoom {
+  const output = new sonicBoom.SonicBoom(OUTPUT)
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    Object.assign(output, { write: () => true, flush: (done?: () => void) => done?.(), flushSync() {} })
+  })
+  process.on('exit', () => {
+    try {
+      output.flushSync()
+    } catch {
+      // Nobody reads them.
+    }
+  })
+  return output
+}
+
 /** Passes on many lines as one text. SonicBoom measures all its waiting text at every write, which takes as long as to make a line: 1 µs. */
-function joinLines(output: ReturnType<typeof pino.destination>) {
+function joinLines(output: SonicBoom) {
   const { write, flush, flushSync } = output
   let lines = ''
   function pass(): void {

@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { until } from '@startgrid/cli/until.ts'
 import { hang, launch } from './fixtures/launch.ts'
 
 const LIMIT = { timeout: 120_000 }
@@ -155,3 +156,32 @@ test(
     deepEqual([code, lines.filter(({ msg }) => msg === 'chatter').length + Number(dropped)], [0, 200_000])
   },
 )
+
+for (const [how, exit] of [
+  ['SIGTERM', 0],
+  ['a second SIGTERM', 1],
+  ['an uncaught exception', 1],
+  ['a call of exit', 3],
+] as const)
+  test(`after ${how}, an app whose collector has ended ends as well`, LIMIT, async () => {
+    using app = launch()
+    const { address } = await app.line('listening')
+    if (how === 'a second SIGTERM') await hang(address)
+    await app.leave()
+    const leaving = new AbortController()
+    if (how === 'an uncaught exception') fetch(`${address}/crash`, { signal: leaving.signal }).catch(() => {})
+    else if (how === 'a call of exit') await fetch(`${address}/chatter?exit`).catch(() => {})
+    else app.stop()
+    await until('it still listens', () => refuses(String(address)))
+    leaving.abort()
+    if (how === 'a second SIGTERM') app.stop()
+    const { code, stderr } = await app.end()
+    deepEqual([code, stderr], [exit, ''])
+  })
+
+function refuses(address: string): Promise<boolean> {
+  return fetch(`${address}/`).then(
+    () => false,
+    () => true,
+  )
+}
