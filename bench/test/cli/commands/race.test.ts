@@ -238,6 +238,12 @@ response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".r
     assert.doesNotMatch(comment, /[@<>`]/)
   })
 
+  test('one alone has figures, and exit code 0', async () => {
+    const { code, out, err } = await race(...SHORT, 'node before.js')
+    assert.equal(code, 0, err)
+    assert.match(out, /^before {2,}[\d,]+ /m)
+  })
+
   test('one that responds otherwise under load is void, and the last sentence says why', async () => {
     const words = [...SHORT, '--name', 'A=right', '--name', 'B=wrong']
     const { out, err, code } = await race(...words, 'node failing.js', 'FAILS=1 node failing.js')
