@@ -34,7 +34,7 @@ const LEAST_HEATS_FOR_PRECISION = 6
 /** What of a profile is given otherwise. */
 const EFFORT = ['heats', 'slices', 'slice', 'warmup', 'precision', 'max-time']
 
-/** What `pnpm bench` is asked to do. @throws {UsageError} and UnknownName of the grid, saying what is allowed */
+/** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]): Options {
   const { values, given } = readWords(args, GRID, 'pnpm bench')
   const site = readSite(values)
@@ -154,7 +154,7 @@ type ClusterWords = Pick<
   'kubernetes' | 'context' | 'namespace' | 'server-node' | 'generator-node' | 'generators'
 >
 
-/** Where the servers are. @throws {UsageError} and UnknownName of the grid for what cannot be combined */
+/** Where the servers are. @throws {UsageError} for what cannot be combined */
 function readSite(words: Words): ServerLocation {
   const { docker, kubernetes, target, topology = '' } = words
   const inContainers = ['direct', 'nginx']

@@ -93,7 +93,7 @@ export async function publish(
   )
   if (json !== undefined && !isPrinted) writeResult(json, result)
   for (const sentence of closing) process.stderr.write(`${sentence}\n`)
-  // Charts take 150 ms to load: not where a command refuses its words.
+  // Charts take 150 ms to load, and a command that refuses its words needs none.
   const { formatHtml } = await import('./html/page.ts')
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.md`, formatMarkdown(document))

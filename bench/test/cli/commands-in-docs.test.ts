@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +9,7 @@ import { STUDIES } from '../../studies/index.ts'
 
 const { name: program, commands, help: screen } = BENCH
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 const PAGES = globSync(['*.md', 'docs/**/*.md', '{apps,bench,packages,nginx,scripts,action}/**/*.md'], {
   cwd: ROOT,
@@ -50,4 +52,20 @@ test('the help is one screen of 24 lines, and each command tells all its options
   assert.ok(screen.trimEnd().split('\n').length < 24, 'the prompt is the last line')
   for (const help of [screen, ...Object.values(commands).map((one) => helpOfCommand(program, one))])
     for (const line of help.split('\n')) assert.ok(line.length <= 80, line)
+})
+
+test('the help loads no library that only a run needs', () => {
+  const hook = `import { registerHooks } from 'node:module'
+registerHooks({
+  load(url, context, next) {
+    if (/\\/node_modules\\/(?:linkedom|selfsigned|autocannon|typebox)\\/.*js$/.test(url)) process.stderr.write(url)
+    return next(url, context)
+  },
+})`
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, MAIN, '--help'],
+    { encoding: 'utf8' },
+  )
+  assert.deepEqual([status, stderr], [0, ''])
 })

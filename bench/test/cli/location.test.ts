@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { UnknownName } from '@startgrid/grid/apps.ts'
 import { readOpenLoopOptions, readOptions } from '../../src/cli/options.ts'
 import { modeOf } from '../../src/experiment/options.ts'
 import { createResult } from '../../src/experiment/result.ts'
@@ -129,6 +128,6 @@ for (const [args, message] of REFUSED) {
 test('a wrong role lists the right ones', () => {
   assert.throws(
     () => words(`--target ${URL} --role page`),
-    (error: Error) => error instanceof UnknownName && /hello, ssr, status/.test(error.message),
+    (error: Error) => error instanceof UsageError && /hello, ssr, status/.test(error.message),
   )
 })

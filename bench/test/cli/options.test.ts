@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { APPS, FRAMEWORKS, UnknownName } from '@startgrid/grid/apps.ts'
+import { APPS, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { readOptions } from '../../src/cli/options.ts'
 
 const namesOf = (...args: string[]) => readOptions(args).apps.map(({ name }) => name)
@@ -167,7 +167,7 @@ test('a wrong name lists the right ones', () => {
   ] as const) {
     assert.throws(
       () => readOptions(args),
-      (error: Error) => error instanceof UnknownName && rightOnes.test(error.message),
+      (error: Error) => error instanceof UsageError && rightOnes.test(error.message),
     )
   }
 })

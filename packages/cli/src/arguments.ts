@@ -119,7 +119,7 @@ export function targetOf({ protocol, hostname, port, origin }: URL, insecure: bo
   return { host, port: Number(port || 443), ca }
 }
 
-/** By authorities: to parse them takes milliseconds, and every connection would. */
+/** One for all connections with the same authorities, because to parse those takes milliseconds. */
 const contexts = new Map<string | undefined, SecureContext>()
 
 /** How `node:tls` checks the certificate of a target that has a `ca`. */

@@ -42,19 +42,14 @@ export const APPS: readonly App[] = CATALOGUE.flatMap(({ name: framework, runtim
   })),
 )
 
-/** A name that is in no list. The message lists the valid names. */
-export class UnknownName extends UsageError {
-  override name = 'UnknownName'
-}
-
 /**
  * The entry of the catalogue. @param name also a second name of a race: `acme#2`
- * @throws {UnknownName}
+ * @throws {UsageError}
  */
 export function findFramework(name: string): Framework {
   const found = CATALOGUE.find((one) => one.name === name.replace(/#\d+$/, ''))
   if (found === undefined)
-    throw new UnknownName(`There is no framework '${name}', only ${FRAMEWORKS.join(', ')}.`)
+    throw new UsageError(`There is no framework '${name}', only ${FRAMEWORKS.join(', ')}.`)
   return found
 }
 
@@ -71,17 +66,17 @@ export function runtimeOf(directory: string): Runtime {
 
 /**
  * The apps that a name selects: `fastify/ssr` selects one app, `fastify` all of a framework, `ssr` all of a role.
- * @throws {UnknownName}
+ * @throws {UsageError}
  */
 export function findApps(name: string): App[] {
   const found = APPS.filter((app) => app.name === name || app.framework === name || app.role === name)
   if (found.length === 0) {
     const [folder = ''] = name.split('/')
     if (/^[a-z][a-z0-9]*$/.test(folder) && !FRAMEWORKS.includes(folder) && existsSync(`${APPS_DIR}${folder}`))
-      throw new UnknownName(
+      throw new UsageError(
         `There is a folder apps/${folder}, but no entry '${folder}' in packages/grid/src/frameworks.ts: add one.`,
       )
-    throw new UnknownName(
+    throw new UsageError(
       `There is no app '${name}'. Frameworks: ${FRAMEWORKS.join(', ')}; roles: ${ROLES.join(', ')}; ` +
         `or one app, such as ${APPS[4]?.name}.`,
     )
@@ -89,17 +84,17 @@ export function findApps(name: string): App[] {
   return found
 }
 
-/** @throws {UnknownName} */
+/** @throws {UsageError} */
 export function findTopology(name: string): Topology {
   const found = TOPOLOGIES.find((topology) => topology === name)
   if (found === undefined)
-    throw new UnknownName(`There is no topology '${name}', only ${TOPOLOGIES.join(', ')}.`)
+    throw new UsageError(`There is no topology '${name}', only ${TOPOLOGIES.join(', ')}.`)
   return found
 }
 
-/** @throws {UnknownName} */
+/** @throws {UsageError} */
 export function findRole(name: string): Role {
   const found = ROLES.find((role) => role === name)
-  if (found === undefined) throw new UnknownName(`There is no role '${name}', only ${ROLES.join(', ')}.`)
+  if (found === undefined) throw new UsageError(`There is no role '${name}', only ${ROLES.join(', ')}.`)
   return found
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { APPS, FRAMEWORKS, findApps, findRole, findTopology, ROLES, UnknownName } from '../src/apps.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { APPS, FRAMEWORKS, findApps, findRole, findTopology, ROLES } from '../src/apps.ts'
 import { CATALOGUE } from '../src/frameworks.ts'
 
 const APPS_DIR = new URL('../../../apps/', import.meta.url)
@@ -57,7 +58,7 @@ function messageOf(find: () => unknown): string {
   try {
     find()
   } catch (error) {
-    if (error instanceof UnknownName) return error.message
+    if (error instanceof UsageError) return error.message
   }
   throw new Error('It was found.')
 }

@@ -22,7 +22,7 @@ describe('a race of commands', () => {
         join(directory, name),
         `require('node:http').createServer((request, response) => { ${body} }).listen(process.env.PORT, process.env.HOST)\n`,
       )
-    // Where there is a token, only to those who send it.
+    // With TOKEN, requests without it get 401.
     const send = `if (process.env.TOKEN && request.headers.authorization !== process.env.TOKEN) response.statusCode = 401
 response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))`
     serve('before.js', send)
@@ -195,47 +195,53 @@ response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".r
   /** With fewer starts than a verdict takes, a limit makes them shorter and drops none. */
   const SHORT = ['--heats', '2', '--max-time', '10s']
 
-  test('servers that run already are raced, and run on; two starts give no verdict, and no green; a comment says so, and holds no markup of others', async () => {
-    const children = [1, 2].map(() =>
-      spawn(
-        process.execPath,
-        [
-          '-e',
-          'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))',
-        ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      ),
-    )
-    try {
+  describe('of servers that run already, with two starts', () => {
+    let children: ReturnType<typeof serveAnywhere>[] = []
+    let urls: string[] = []
+    let ended: Awaited<ReturnType<typeof race>>
+    const output = () => join(directory, 'running')
+
+    before(async () => {
+      children = [serveAnywhere(), serveAnywhere()]
       const ports = await Promise.all(children.map(async ({ stdout }) => Number(await once(stdout, 'data'))))
-      const urls = ports.map((port) => `http://127.0.0.1:${port}`)
-      const { code, out, err } = await race(
-        ...SHORT,
-        ...['--twin', '--fail-on-regression', '3%', '--name', 'A=@a<b>`c`', '--name', 'B=after'],
-        ...urls,
+      urls = ports.map((port) => `http://127.0.0.1:${port}`)
+      ended = await race(
+        ...['--output', output(), ...SHORT, '--twin', '--fail-on-regression', '3%'],
+        ...['--name', 'A=@a<b>`c`', '--name', 'B=after', ...urls],
       )
+    })
+    after(() => {
+      for (const child of children) child.kill()
+    })
+
+    test('they are raced, and run on', async () => {
+      const result = JSON.parse(readFileSync(join(output(), 'result.json'), 'utf8'))
+      assert.deepEqual(
+        result.race.systems.map(({ url }: { url: string }) => url),
+        [...urls, urls[0]], // the twin
+      )
+      for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
+    })
+
+    test('two starts give no verdict, and no green', () => {
+      const { code, out, err } = ended
       assert.equal(code, 2, err)
       assert.match(err, /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m)
       assert.match(
         out.replaceAll('\n', ' '),
         /Only 2 starts each: no verdict on after and @a<b>`c`; it takes 5 \((?:32 connections, )?\/\)\./,
       )
-      const result = JSON.parse(readFileSync(join(directory, 'out', 'result.json'), 'utf8'))
-      assert.deepEqual(
-        result.race.systems.map(({ url }: { url: string }) => url),
-        [...urls, urls[0]], // the twin
-      )
-      for (const url of urls) assert.equal(await (await fetch(url)).text(), 'x')
-    } finally {
-      for (const child of children) child.kill()
-    }
-    const child = spawn(process.execPath, [MAIN, 'report', join(directory, 'out'), '--comment'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const comment = await text(child.stdout)
-    assert.match(comment, /^\*\*\/\*\*: no verdict, because there were only 2 starts each\. {2}$/m)
-    assert.match(comment, /^2 starts each, \d+ minutes?; .* against itself \d/m)
-    assert.doesNotMatch(comment, /[@<>`]/)
+
+    test('a comment says so, and holds no markup of others', async () => {
+      const child = spawn(process.execPath, [MAIN, 'report', output(), '--comment'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const comment = await text(child.stdout)
+      assert.match(comment, /^\*\*\/\*\*: no verdict, because there were only 2 starts each\. {2}$/m)
+      assert.match(comment, /^2 starts each, \d+ minutes?; .* against itself \d/m)
+      assert.doesNotMatch(comment, /[@<>`]/)
+    })
   })
 
   test('one alone has figures, and exit code 0', async () => {
@@ -269,3 +275,10 @@ response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".r
     assert.equal(withoutValues(`A=1 B='x y' node c.js; D="z" run`), 'A=… B=… node c.js; D=… run')
   })
 })
+
+/** A server that tells its port first. */
+function serveAnywhere() {
+  const source =
+    'const server = require("node:http").createServer((_, response) => response.end("x")).listen(0, "127.0.0.1", () => console.log(server.address().port))'
+  return spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
+}

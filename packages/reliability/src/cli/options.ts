@@ -35,7 +35,7 @@ export const HELP = `pnpm reliability [APP …] [options]   what each app does w
 Exit codes: 0 all passed; 1 something failed; 2 not understood; 130 interrupted.
 `
 
-/** @throws {UsageError} and UnknownName of the grid, saying what is allowed */
+/** @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]): Options {
   const { values, positionals } = parse(args)
   const { fault, seed, full = false, list = false, resume = false, docs = false, help = false } = values

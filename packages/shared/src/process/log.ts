@@ -90,7 +90,7 @@ function openOutput(): SonicBoom {
     try {
       output.flushSync()
     } catch {
-      // Nobody reads them.
+      // The last lines are lost, because nobody reads them: the exit goes on.
     }
   })
   return output
