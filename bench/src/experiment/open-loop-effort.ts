@@ -98,6 +98,15 @@ export function capacityMs(rate: number, { connections }: Pick<Cell, 'connection
 /** Starting, asking for the first response and stopping. */
 const LAUNCH_MS = 700
 
+/**
+ * How many connections an overload takes: as many as an app handles requests in a second, 1,000 to 4,000. The queue is then in the app, where it
+ * can be longer than its limit (`MAX_QUEUE_WAIT_MS`, 250 ms). What arrives while all are busy waits in the generator.
+ * @param capacity requests per second
+ */
+export function overloadConnections(capacity: number): number {
+  return Math.round(Math.min(4000, Math.max(1000, capacity)))
+}
+
 /** Opening connections and draining, per load. */
 const LOAD_MS = 40
 

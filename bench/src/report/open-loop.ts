@@ -51,7 +51,7 @@ export function openLoopSections(result: OpenLoopResult): Section[] {
         chartsOf: latencyCharts,
       })
     case 'overload':
-      return sectionsOf(result, result.analysis, overloadTable, 'twice its capacity offered', {
+      return sectionsOf(result, result.analysis, overloadTable, 'then twice the load on 1,000 or more', {
         chartsOf: (cells) => recoveryCharts(result, cells),
       })
   }
@@ -415,11 +415,12 @@ export function summariseOpenLoop(result: OpenLoopResult): string[] {
       return describeGroups(result, result.analysis, describeLatency)
     case 'overload':
       return describeGroups(result, result.analysis, (cells) => {
-        const without = rangeOf(cells.filter(({ spec }) => spec.sheds === undefined))
-        const shedding = rangeOf(cells.filter(({ spec }) => spec.sheds))
-        if (shedding === undefined)
-          return without && `under twice their capacity, apps still deliver ${without} of it`
-        return `under twice their capacity, apps still deliver ${shedding} of it${without === undefined ? '' : `, and ${without} if they refuse no page`}`
+        const without = deliveredBy(cells.filter(({ spec }) => spec.sheds === undefined))
+        const shedding = deliveredBy(cells.filter(({ spec }) => spec.sheds))
+        const delivered = shedding ?? without
+        const beside =
+          shedding === undefined || without === undefined ? '' : `; if they refuse no page, ${without}`
+        return delivered && `under twice their capacity, apps still deliver ${delivered}${beside}`
       })
   }
 }
@@ -437,12 +438,18 @@ function describeGroups<Figures extends { cell: string; voidedBecause: string | 
   })
 }
 
-/** What is left of the capacity: `87 to 95 %`. */
-function rangeOf(cells: readonly Measured<OverloadFigures>[]): string | undefined {
+/** What is left of the capacity, and how late it comes: `87 to 95 % of it with a p99 of 11.6 to 14.2 ms`. */
+function deliveredBy(cells: readonly Measured<OverloadFigures>[]): string | undefined {
   const shares = cells.flatMap(({ figures }) => figures.goodputShare ?? [])
   if (shares.length === 0) return undefined
-  const [low, high] = [formatPercent(Math.min(...shares)), formatPercent(Math.max(...shares))]
-  return low === high ? low : `${low.replace(' %', '')} to ${high}`
+  const p99s = cells.flatMap(({ figures }) => figures.p99Ms ?? [])
+  const late = p99s.length === 0 ? '' : ` with a p99 of ${rangeOf(p99s, formatMs)} ms`
+  return `${rangeOf(shares, (share) => formatPercent(share).replace(' %', ''))} % of it${late}`
+}
+
+function rangeOf(values: readonly number[], format: (value: number) => string): string {
+  const [low, high] = [format(Math.min(...values)), format(Math.max(...values))]
+  return low === high ? low : `${low} to ${high}`
 }
 
 function describeLatency(cells: readonly Measured<LatencyFigures>[]): string | undefined {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { readConfig } from '@startgrid/shared/process/config.ts'
 import { readOpenLoopOptions } from '../../src/cli/options.ts'
 import {
   BEYOND,
@@ -10,6 +11,7 @@ import {
   durationFor,
   LATENCY_EFFORT,
   OVERLOAD_EFFORT,
+  overloadConnections,
 } from '../../src/experiment/open-loop-effort.ts'
 import type { OpenLoopKind } from '../../src/experiment/options.ts'
 import { createOpenLoopResult } from '../../src/experiment/result.ts'
@@ -126,4 +128,13 @@ describe('the common rate', () => {
     assert.equal(latencyMethod(result, LATENCY_EFFORT.default, 1000).launches, 3)
     assert.equal(COMMON, 'common')
   })
+})
+
+test('an overload has room for a queue of four times the limit of an app', () => {
+  const { maxQueueWaitMs } = readConfig({})
+  for (const capacity of [1000, 4000])
+    assert.ok(overloadConnections(capacity) >= (4 * maxQueueWaitMs * capacity) / 1000)
+  // Slow apps: as always; fast ones have other limits, such as open files.
+  assert.equal(overloadConnections(54), 1000)
+  assert.equal(overloadConnections(30_000), 4000)
 })

@@ -4,6 +4,7 @@ import {
   durationFor,
   launchMs,
   type OverloadEffort,
+  overloadConnections,
 } from '../../experiment/open-loop-effort.ts'
 import { recoveredAfter } from '../../judge/openloop/overload-figures.ts'
 import type { LoadSpec } from '../../judge/trial.ts'
@@ -17,12 +18,6 @@ const FACTOR = 2
 
 /** The rate before and after, as a part of it. */
 const HALF = 0.5
-
-/**
- * Open at most during the overload: so many requests are with the server at once. What arrives while all are busy waits in the
- * generator, in order, and its latency counts from when it was due.
- */
-const OVERLOAD_CONNECTIONS = 1000
 
 /** A right response after more than this, in milliseconds, is of no use to the client. */
 const PATIENCE_MS = 5000
@@ -56,7 +51,7 @@ function overloadOf(capacity: number, durationMs: number): LoadSpec {
     level: `${FACTOR}×`,
     rate: capacity * FACTOR,
     durationMs,
-    connections: OVERLOAD_CONNECTIONS,
+    connections: overloadConnections(capacity),
     timeoutMs: PATIENCE_MS,
     histograms: true,
   }
