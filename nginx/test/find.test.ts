@@ -50,7 +50,7 @@ describe('with programs that only look like NGINX', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [script, JSON.stringify({ systemDirectories: [], ...options })],
-      { env: { PATH: path, HOME: directory, ...env } },
+      { env: { PATH: path, HOME: directory, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env } },
     )
     return JSON.parse(stdout) as Printed
   }
