@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,8 +13,10 @@ import { jsEngine, loadModule, type Nginx } from '../src/find/find.ts'
 import type { Address } from '../src/render/address.ts'
 import { type Place, renderMain, renderTemporaryPaths } from '../src/render/render.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
+import { standardOutput } from '../src/run/launch.ts'
+import { nativeMaster } from '../src/run/master.ts'
 import { isRunning } from '../src/run/processes.ts'
-import { candidates } from './support/nginxes.ts'
+import { candidates, findCandidates } from './support/nginxes.ts'
 import { exchange, request } from './support/raw.ts'
 import { type App, startApp } from './support/upstream.ts'
 
@@ -287,6 +289,23 @@ for (const { choice, nginx, skip } of await candidates()) {
     })
   })
 }
+
+const [installed] = await findCandidates(['path'])
+
+test('a configuration is tested also if the reader of the log has ended', {
+  skip: installed?.skip,
+}, async () => {
+  const nginx = installed?.nginx
+  if (nginx?.binary.type !== 'native') throw new Error('An installed NGINX is a program.')
+  const dir = await mkdtemp(join(tmpdir(), 'startgrid-fifo-'))
+  const place = { dir, workers: 1 }
+  const log = standardOutput(place)
+  execFileSync('mkfifo', [log])
+  await writeFile(join(dir, 'next.conf'), rawConfig(nginx, `listen 127.0.0.1:1; access_log "${log}";`)(place))
+  const { code, stderr } = await nativeMaster(0, dir, nginx.binary).test('next.conf')
+  assert.equal(code, 0, stderr)
+  await rm(dir, { recursive: true })
+})
 
 function rawConfig(nginx: Nginx, server: string) {
   return (place: Parameters<typeof renderMain>[0]) =>

@@ -5,7 +5,7 @@ import type { Binary } from '../find/binary.ts'
 import { type Command, run } from '../find/command.ts'
 import { containerCommand, type Mount } from '../find/docker.ts'
 import type { Place } from '../render/render.ts'
-import { nginxArguments } from './master.ts'
+import { LOG_FIFO, nginxArguments } from './master.ts'
 
 /** How to start one NGINX. */
 export interface Start {
@@ -42,7 +42,7 @@ const LEAVE = 'log=$1; shift; exec "$@" </dev/null >/dev/null 2>>"$log"'
 
 /** Where a configuration sends its access log to reach standard output: a FIFO, unless the name itself will do. */
 export function standardOutput({ dir, contained }: Pick<Place, 'dir' | 'contained'>): string {
-  return contained === true ? '/dev/stdout' : join(dir, 'stdout')
+  return contained === true ? '/dev/stdout' : join(dir, LOG_FIFO)
 }
 
 /** The file with the errors of an NGINX whose logs do not go to this process. */

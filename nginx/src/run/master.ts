@@ -17,6 +17,15 @@ export interface Master {
   test(config: string): Promise<Outcome>
 }
 
+/** The FIFO in `dir` by which an access log reaches standard output, where there is one. */
+export const LOG_FIFO = 'stdout'
+
+/**
+ * `nginx -t` opens the log. A FIFO whose reader has ended would keep it waiting for ever, once nobody is left to end it after its time limit:
+ * here it holds the other end itself. $1: the FIFO
+ */
+const TEST = 'if [ -p "$1" ]; then exec 4<>"$1"; fi; shift; exec "$@"'
+
 export function nativeMaster(pid: number, dir: string, binary: Binary): Master {
   return {
     pid,
@@ -24,7 +33,10 @@ export function nativeMaster(pid: number, dir: string, binary: Binary): Master {
     async signal(name) {
       if (isRunning(pid)) process.kill(pid, name)
     },
-    test: (config) => run(onceCommand(binary, ['-t', ...nginxArguments(dir, config)])),
+    test: (config) => {
+      const { file, args, ...rest } = onceCommand(binary, ['-t', ...nginxArguments(dir, config)])
+      return run({ file: 'sh', args: ['-c', TEST, 'sh', join(dir, LOG_FIFO), file, ...args], ...rest })
+    },
   }
 }
 
