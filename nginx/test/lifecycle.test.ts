@@ -14,8 +14,8 @@ import type { Address } from '../src/render/address.ts'
 import { type Place, renderMain, renderTemporaryPaths } from '../src/render/render.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
 import { standardOutput } from '../src/run/launch.ts'
-import { nativeMaster } from '../src/run/master.ts'
-import { isRunning } from '../src/run/processes.ts'
+import { endOrphans, nativeMaster } from '../src/run/master.ts'
+import { isRunning, orphansOf } from '../src/run/processes.ts'
 import { candidates, findCandidates } from './support/nginxes.ts'
 import { exchange, request } from './support/raw.ts'
 import { type App, startApp } from './support/upstream.ts'
@@ -289,6 +289,20 @@ for (const { choice, nginx, skip } of await candidates()) {
     })
   })
 }
+
+test('a worker without a title of its own yet is found when its master was killed', async () => {
+  const worker = "spawn('sleep', ['600'], { argv0: 'nginx: master process nginx', stdio: 'ignore' })"
+  const script = `const { spawn } = require('node:child_process'); console.log(${worker}.pid); process.exit()`
+  const master = spawn(process.execPath, ['-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  const left = Number((await createInterface(master.stdout)[Symbol.asyncIterator]().next()).value)
+  await gone([master.pid ?? 0])
+  assert.deepEqual(orphansOf(master.pid ?? 0), [left])
+  endOrphans(master.pid ?? 0)
+  await gone([left])
+})
 
 const [installed] = await findCandidates(['path'])
 

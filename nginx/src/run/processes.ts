@@ -24,13 +24,14 @@ export function workersOf(master: number): Worker[] {
 
 /**
  * The workers that a native master left behind when it was killed. It was started as the leader of a process group, and its
- * workers stay in that.
+ * workers stay in that. One that was just forked still has the title of the master.
  */
 export function orphansOf(master: number): number[] {
   return allIds()
     .map(inspect)
-    .filter((process) => process?.group === master && process.title.startsWith('nginx: worker process'))
-    .map((process) => process?.pid ?? 0)
+    .filter((process) => process !== undefined)
+    .filter(({ pid, group, title }) => group === master && pid !== master && title.startsWith('nginx: '))
+    .map(({ pid }) => pid)
 }
 
 /** Whether a process with this id is an NGINX master whose command line names `dir`. Ids are used again: this is not. */
