@@ -100,20 +100,24 @@ for (const { choice, nginx, skip } of await candidates()) {
       const clients = [kept, kept, kept, fresh, fresh].map((agent) =>
         client(addressOf(instance), agent, () => over, tally),
       )
-      for (const count of [3, 1, 2]) {
-        const [master, ...workers] = instance.pids()
-        await instance.workers(count)
-        const [sameMaster, ...now] = instance.pids()
-        assert.equal(sameMaster, master)
-        assert.ok(now.filter((pid) => !workers.includes(pid)).length === count)
-        const earlier = tally.responded
-        while (tally.responded < earlier + 50) await sleep(5)
-        await instance.reload()
+      try {
+        for (const count of [3, 1, 2]) {
+          const [master, ...workers] = instance.pids()
+          await instance.workers(count)
+          const [sameMaster, ...now] = instance.pids()
+          assert.equal(sameMaster, master)
+          assert.ok(now.filter((pid) => !workers.includes(pid)).length === count)
+          const earlier = tally.responded
+          while (tally.responded < earlier + 50) await sleep(5)
+          await instance.reload()
+        }
+      } finally {
+        // A failure would leave them asking, and this file running, for ever.
+        over = true
+        await Promise.all(clients)
+        kept.destroy()
+        await instance.stop()
       }
-      over = true
-      await Promise.all(clients)
-      kept.destroy()
-      await instance.stop()
       assert.deepEqual(tally.failures, [])
       assert.ok(tally.responded > 150)
       // keepalive_min_timeout closes the race; NGINX before 1.27.4 leaves it to the client.
