@@ -302,10 +302,14 @@ test('a worker without a title of its own yet is found when its master was kille
     detached: true,
   })
   const left = Number((await createInterface(master.stdout)[Symbol.asyncIterator]().next()).value)
-  await gone([master.pid ?? 0])
-  assert.deepEqual(orphansOf(master.pid ?? 0), [left])
-  endOrphans(master.pid ?? 0)
-  await gone([left])
+  try {
+    await gone([master.pid ?? 0])
+    assert.deepEqual(orphansOf(master.pid ?? 0), [left])
+    endOrphans(master.pid ?? 0)
+    await gone([left])
+  } finally {
+    if (isRunning(left)) process.kill(left)
+  }
 })
 
 const [installed] = await findCandidates(['path'])

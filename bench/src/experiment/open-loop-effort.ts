@@ -76,6 +76,15 @@ export const OVERLOAD_EFFORT: Readonly<Record<ProfileName, OverloadEffort>> = {
 }
 
 /**
+ * How many connections an overload takes: as many as an app handles requests in a second, 1,000 to 4,000. The queue is then in the app, where it
+ * can be longer than its limit (`MAX_QUEUE_WAIT_MS`, 250 ms). What arrives while all are busy waits in the generator.
+ * @param capacity requests per second
+ */
+export function overloadConnections(capacity: number): number {
+  return Math.round(Math.min(4000, Math.max(1000, capacity)))
+}
+
+/**
  * How long a load must last so that a percentile may be printed; a tenth more, because arrivals are random.
  * @param rate requests per second, above 0
  * @param share of the samples that this load contributes: 1 / launches if they are pooled
@@ -97,15 +106,6 @@ export function capacityMs(rate: number, { connections }: Pick<Cell, 'connection
 
 /** Starting, asking for the first response and stopping. */
 const LAUNCH_MS = 700
-
-/**
- * How many connections an overload takes: as many as an app handles requests in a second, 1,000 to 4,000. The queue is then in the app, where it
- * can be longer than its limit (`MAX_QUEUE_WAIT_MS`, 250 ms). What arrives while all are busy waits in the generator.
- * @param capacity requests per second
- */
-export function overloadConnections(capacity: number): number {
-  return Math.round(Math.min(4000, Math.max(1000, capacity)))
-}
 
 /** Opening connections and draining, per load. */
 const LOAD_MS = 40

@@ -134,7 +134,7 @@ test('an overload has room for a queue of four times the limit of an app', () =>
   const { maxQueueWaitMs } = readConfig({})
   for (const capacity of [1000, 4000])
     assert.ok(overloadConnections(capacity) >= (4 * maxQueueWaitMs * capacity) / 1000)
-  // Slow apps: as always; fast ones have other limits, such as open files.
+  // At least 1,000; at most 4,000, because open files have a limit.
   assert.equal(overloadConnections(54), 1000)
   assert.equal(overloadConnections(30_000), 4000)
 })

@@ -21,8 +21,8 @@ export interface Master {
 export const LOG_FIFO = 'stdout'
 
 /**
- * `nginx -t` opens the log. A FIFO whose reader has ended would keep it waiting for ever, once nobody is left to end it after its time limit:
- * here it holds the other end itself. $1: the FIFO
+ * Runs `nginx -t`, which opens the log. To open a FIFO without a reader takes for ever; so this process opens it for reading as well.
+ * $1: the FIFO
  */
 const TEST = 'if [ -p "$1" ]; then exec 4<>"$1"; fi; shift; exec "$@"'
 

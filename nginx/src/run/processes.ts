@@ -17,8 +17,8 @@ interface Process {
 
 /** The workers of a master on this machine, containers included (same kernel); empty if it does not run. */
 export function workersOf(master: number): Worker[] {
-  return childrenOf(master)
-    .filter(({ title }) => title.startsWith('nginx: worker process'))
+  return processes()
+    .filter(({ parent, title }) => parent === master && title.startsWith('nginx: worker process'))
     .map(({ pid, title }) => ({ pid, leaving: title.includes('shutting down') }))
 }
 
@@ -27,9 +27,7 @@ export function workersOf(master: number): Worker[] {
  * workers stay in that. One that was just forked still has the title of the master.
  */
 export function orphansOf(master: number): number[] {
-  return allIds()
-    .map(inspect)
-    .filter((process) => process !== undefined)
+  return processes()
     .filter(({ pid, group, title }) => group === master && pid !== master && title.startsWith('nginx: '))
     .map(({ pid }) => pid)
 }
@@ -45,17 +43,11 @@ export function isRunning(pid: number): boolean {
   return inspect(pid) !== undefined
 }
 
-function childrenOf(parent: number): Process[] {
-  return childIds(parent)
+/** All of them: /proc/PID/task/PID/children may leave some out while others end (proc_pid_task(5)). */
+function processes(): Process[] {
+  return allIds()
     .map(inspect)
     .filter((process) => process !== undefined)
-    .filter((process) => process.parent === parent)
-}
-
-function childIds(parent: number): number[] {
-  const list = read(`/proc/${parent}/task/${parent}/children`)
-  // Kernels without CONFIG_PROC_CHILDREN have no such file, nor has macOS.
-  return list === undefined ? allIds() : list.trim().split(/\s+/).map(Number)
 }
 
 function allIds(): number[] {

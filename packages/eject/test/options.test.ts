@@ -192,7 +192,7 @@ async function conformsBehindNginx(
     nginx.kill('SIGHUP')
     for (const target of ['/livez', '/', '/stream', '/assets/x', '/no/such', '/%zz']) {
       // An old worker closes its connections, also one that is just used again.
-      while ((await readHsts(port, target).catch(() => null)) !== 'max-age=31536000')
+      while ((await readHsts(port, target).catch(ofClosed)) !== 'max-age=31536000')
         await sleep(50, undefined, { signal })
     }
   } finally {
@@ -205,6 +205,13 @@ async function readHsts(port: number, target: string): Promise<string | null> {
   const response = await fetch(`http://127.0.0.1:${port}${target}`)
   await response.arrayBuffer()
   return response.headers.get('strict-transport-security')
+}
+
+/** Null if the other side closed the connection. @throws any other error */
+function ofClosed(error: Error): null {
+  if (/UND_ERR_SOCKET|ECONNRESET/.test(String((error.cause as NodeJS.ErrnoException | undefined)?.code)))
+    return null
+  throw error
 }
 
 /** Workers keep the rights of the user who runs the test. */

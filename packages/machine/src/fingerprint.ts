@@ -28,8 +28,10 @@ function hashDirectory(hash: Hash, directory: string): void {
   for (const entry of entries) {
     const path = `${directory}/${entry.name}`
     if (entry.isDirectory() && !IGNORED.has(entry.name)) hashDirectory(hash, path)
-    else if (entry.isFile() && !entry.name.startsWith('.')) hashPath(hash, path)
+    else if (entry.isFile() && !IGNORED_FILE.test(entry.name)) hashPath(hash, path)
   }
 }
 
 const IGNORED: ReadonlySet<string> = new Set(['node_modules', 'test', '.turbo', '.cache'])
+/** Hidden, or what `pnpm typecheck` remembers. */
+const IGNORED_FILE = /^\.|\.tsbuildinfo$/
