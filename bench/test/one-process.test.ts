@@ -5,7 +5,7 @@ import { globSync } from 'node:fs'
  * modules again.
  */
 
-const files = globSync('{experiment,judge,model,report}/**/*.test.ts', {
+const files = globSync('{experiment,golden,judge,model,report}/**/*.test.ts', {
   cwd: import.meta.dirname,
   exclude: ['**/browser.test.ts'],
 })

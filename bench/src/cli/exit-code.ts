@@ -1,9 +1,11 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { widthsOf } from '../judge/analysis.ts'
+import { isTested, LEAST_STARTS } from '../judge/study/findings.ts'
 import { isCrowded, whyFailed } from '../judge/trial.ts'
 import type { Analysis } from '../model/figures.ts'
 import { type OpenLoopResult, type RaceResult, type StudyResult, trialsOf } from '../model/result.ts'
+import { describeCaught, describeRegression } from '../report/study/race-document.ts'
 
 /**
  * What makes a command fail that measured to its end: a cell that was tried has no number, because something could not be run or was wrong. Noise is neither: ties,
@@ -50,6 +52,29 @@ export function whyStudyFailed({
   return [...describeWithout(without.length, cells.length), ...tools].map(
     (sentence) => `${study}: ${sentence}`,
   )
+}
+
+/**
+ * What `--fail-on-regression` of a race of commands says, in sentences: `regressions` fail the command with exit code 1. Where nothing could be judged,
+ * `unjudged` is exit code 2, because green would say that nothing was found. `caught` is what a race without a regression would have found.
+ * @param limit as a part of 1; null: it was not asked for
+ */
+export function judgeRegressions(
+  { analysis, race }: StudyResult,
+  limit: number | null,
+): Record<'regressions' | 'caught' | 'unjudged', string[]> {
+  if (limit === null) return { regressions: [], caught: [], unjudged: [] }
+  const findings = analysis?.findings ?? []
+  const [first] = race?.systems ?? []
+  const own = findings.filter((one) => one.under === first?.name && isTested(one))
+  const regressions = own.flatMap((finding) => describeRegression(finding, limit) ?? [])
+  return {
+    regressions,
+    caught: regressions.length > 0 ? [] : own.map((finding) => describeCaught(finding, limit)),
+    unjudged: findings.some((one) => !one.isTwin && !isTested(one))
+      ? [`--fail-on-regression says nothing without ${LEAST_STARTS} starts of each system: exit code 2.`]
+      : [],
+  }
 }
 
 function describeWithout(count: number, of: number): string[] {

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whyOpenLoopFailed, whyRaceFailed } from '../../src/cli/exit-code.ts'
+import {
+  judgeRegressions,
+  whyOpenLoopFailed,
+  whyRaceFailed,
+  whyStudyFailed,
+} from '../../src/cli/exit-code.ts'
+import { analyseAgain } from '../../src/cli/stored.ts'
 import type { Trial } from '../../src/model/heat.ts'
-import { type RaceResult, trialsOf } from '../../src/model/result.ts'
+import { type RaceResult, type StudyResult, trialsOf } from '../../src/model/result.ts'
 import { golden, withTrials } from '../fixtures/golden.ts'
+import { amongCommands } from '../fixtures/race-of-commands.ts'
 import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
 
 /** The same without the cells that failed a gate. */
@@ -71,4 +78,59 @@ test('open loops: what others took is noise, and an error is not', () => {
   assert.equal(failing({ disturbed: false }, 'no rate kept the bound'), 1)
   assert.equal(failing({ disturbed: true }, 'no rate kept the bound'), 0)
   assert.equal(failing({ disturbed: true, errors: { reset: 1 } }, null), 1)
+})
+
+/** A stored race of commands, in which `after` handles 0.65 (0.59–0.73) times as much as `before`. */
+function commands(change: (result: StudyResult) => void = () => {}): StudyResult {
+  const result = golden('commands')
+  change(result)
+  return analyseAgain(result, { keepVoided: false, studies: [] })
+}
+
+test('--fail-on-regression fails where the whole interval is beyond the limit', () => {
+  const beyond = ['after is slower than before by more than 3.0 % (GET 3:/a 1:/b): exit code 1.']
+  assert.deepEqual(judgeRegressions(commands(), 0.03), { regressions: beyond, caught: [], unjudged: [] })
+  // 1 − 0.73 is 0.27.
+  assert.equal(judgeRegressions(commands(), 0.26).regressions.length, 1)
+  assert.equal(judgeRegressions(commands(), 0.28).regressions.length, 0)
+  assert.deepEqual(judgeRegressions(commands(), null), { regressions: [], caught: [], unjudged: [] })
+})
+
+test('--fail-on-regression: a faster one is none, and what would have been caught is told', () => {
+  const faster = commands((result) => {
+    const [before, after, ...twin] = result.race?.systems ?? []
+    assert.ok(before && after)
+    Object.assign(result.race ?? {}, { systems: [after, before, ...twin], twin: null })
+    for (const pilot of result.race?.pilots ?? [])
+      pilot.systems.splice(0, 3, ...pilot.systems.slice(0, 2).reverse())
+  })
+  const { regressions, caught, unjudged } = judgeRegressions(faster, 0.03)
+  assert.deepEqual([regressions, unjudged], [[], []])
+  assert.match(
+    caught.join(),
+    /^GET 3:\/a 1:\/b: no slowdown of before by more than 3\.0 % is shown; this race would have caught one of [\d.]+ % in 4 of 5 runs\.$/,
+  )
+})
+
+test('--fail-on-regression: without enough starts there is no green; the twin and a race of one need none', () => {
+  const few = commands((result) => {
+    result.heats = result.heats.slice(0, 4)
+  })
+  assert.deepEqual(judgeRegressions(few, 0.03), {
+    regressions: [],
+    caught: [],
+    unjudged: ['--fail-on-regression says nothing without 5 starts of each system: exit code 2.'],
+  })
+  const alone = commands((result) => amongCommands(result, ['before']))
+  assert.deepEqual(judgeRegressions(alone, 0.03), { regressions: [], caught: [], unjudged: [] })
+})
+
+test('a race of commands fails if a system is void, whatever the others are', () => {
+  assert.deepEqual(whyStudyFailed(commands()), [])
+  assert.deepEqual(whyStudyFailed(commands((result) => amongCommands(result, ['before']))), [])
+  const wrong = commands(({ heats }) => {
+    for (const slice of heats.flatMap(({ slices }) => slices))
+      if (slice.cell.endsWith(' after')) slice.errors = { status: 2 }
+  })
+  assert.deepEqual(whyStudyFailed(wrong), ['race: 1 of 3 cells has no number that counts: exit code 1.'])
 })

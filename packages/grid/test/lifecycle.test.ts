@@ -33,26 +33,18 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
   const ssr = APPS.find((app) => app.role === 'ssr' && app.framework === hello.framework) ?? hello
 
   describe(`${hello.framework}: life`, { skip }, () => {
-    test('one JSON line says where it listens, and no response is logged at warn', async () => {
-      const launched = await launch(hello)
-      assert.equal(launched.ready.app, hello.name)
-      assert.match(launched.ready.address, /^http:\/\/127\.0\.0\.1:\d+$/)
-      assert.equal((await get(launched.target, '/livez')).status, 200)
-      await get(launched.target, '/nope')
-      assert.equal(await launched.stop(), 0)
-      assert.deepEqual(responsesIn(launched), [])
-      assert.equal(launched.output().match(/listening/g)?.length, 1)
-    })
-
-    test('a unix socket instead of a port, gone afterwards', async () => {
+    test('a unix socket instead of a port, gone afterwards; no response is logged at warn', async () => {
       const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
       try {
         const socketPath = join(directory, 'app.sock')
         const launched = await launch(hello, { env: { SOCKET: socketPath } })
         assert.equal(launched.ready.address, `unix:${socketPath}`)
         assert.equal((await get({ socketPath }, '/json')).body, '{"hello":"world"}')
+        assert.equal((await get({ socketPath }, '/livez')).status, 200)
+        await get({ socketPath }, '/nope')
         assert.equal(await launched.stop(), 0)
         assert.equal(existsSync(socketPath), false)
+        assert.deepEqual(responsesIn(launched), [])
       } finally {
         rmSync(directory, { recursive: true })
       }
@@ -68,8 +60,10 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
       }
     })
 
-    test('each response is one line of the log, with the client that a trusted proxy names', async () => {
+    test('one JSON line says where it listens, each response is one, with the client that a trusted proxy names', async () => {
       const launched = await launch(hello, { env: { LOG_LEVEL: 'info', TRUST_PROXY: 'loopback' } })
+      assert.equal(launched.ready.app, hello.name)
+      assert.match(launched.ready.address, /^http:\/\/127\.0\.0\.1:\d+$/)
       const headers = { 'x-request-id': 'logged-1', 'x-forwarded-for': '198.51.100.9, 203.0.113.7' }
       await get(launched.target, '/json?x=1', headers)
       await get(launched.target, '/livez')
@@ -91,18 +85,13 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
         },
       )
       assert.equal(typeof line?.ms, 'number')
+      assert.equal(launched.output().match(/"listening"/g)?.length, 1)
     })
 
-    test('nobody is trusted unless told', async () => {
-      const untrusting = await launch(hello, { env: { LOG_LEVEL: 'info' } })
-      await get(untrusting.target, '/', { 'x-forwarded-for': '203.0.113.7' })
-      assert.equal(await untrusting.stop(), 0)
-      assert.equal(responsesIn(untrusting)[0]?.client, '127.0.0.1')
-    })
-
-    test('while draining, readiness fails, liveness passes and every response closes', async () => {
+    test('nobody is trusted unless told; while draining, readiness fails, liveness passes and every response closes', async () => {
       // All of this must happen before it stops listening, also on a slow machine.
-      const launched = await launch(hello, { env: { SHUTDOWN_DELAY_MS: '3000' } })
+      const launched = await launch(hello, { env: { LOG_LEVEL: 'info', SHUTDOWN_DELAY_MS: '3000' } })
+      await get(launched.target, '/', { 'x-forwarded-for': '203.0.113.7' })
       const stopped = launched.stop()
       // NGINX closes a kept connection when it changes its workers, perhaps amid a request.
       const readiness = () => get(launched.target, '/readyz').catch(() => undefined)
@@ -111,6 +100,7 @@ for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app)))
       const response = await get(launched.target, '/json')
       assert.deepEqual([response.status, response.connection], [200, 'close'])
       assert.equal(await stopped, 0)
+      assert.equal(responsesIn(launched)[0]?.client, '127.0.0.1')
     })
 
     test('the deadline ends what does not finish', {

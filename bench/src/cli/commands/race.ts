@@ -6,14 +6,14 @@ import { Guard } from '@startgrid/machine/guard.ts'
 import { CheckoutError, type CheckoutOptions, checkOut } from '../../environments/command/checkout.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
-import { isTested, LEAST_STARTS } from '../../judge/study/findings.ts'
+import { LEAST_STARTS } from '../../judge/study/findings.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { recordOf, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
-import { describeCaught, describeRegression, documentOfRace } from '../../report/study/race-document.ts'
-import { whyStudyFailed } from '../exit-code.ts'
+import { documentOfRace } from '../../report/study/race-document.ts'
+import { judgeRegressions, whyStudyFailed } from '../exit-code.ts'
 import type { Program } from '../program.ts'
 import { type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
 
@@ -42,9 +42,10 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   save(result)
   await publish(result, { document: documentOfRace(recordOf(result)), path: `${directory}/report` }, options)
   if (signal.aborted) return code()
-  const failed = [...whyStudyFailed(result), ...regressionsOf(result, options)]
-  const open = failed.length > 0 ? [] : withoutVerdict(result, options)
-  for (const sentence of [...failed, ...open]) process.stderr.write(`${sentence}\n`)
+  const { regressions, caught, unjudged } = judgeRegressions(result, options.failOn)
+  const failed = [...whyStudyFailed(result), ...regressions]
+  const open = failed.length > 0 ? [] : unjudged
+  for (const sentence of [...caught, ...failed, ...open]) process.stderr.write(`${sentence}\n`)
   return failed.length > 0 ? 1 : open.length > 0 ? 2 : 0
 }
 
@@ -90,23 +91,6 @@ function assertFits(options: RaceOptions): void {
 function withTwin(systems: readonly RaceSystem[]): RaceSystem[] {
   const [first] = systems
   return first === undefined ? [] : [...systems, { ...first, name: `${first.name} itself` }]
-}
-
-/** What `--fail-on-regression` fails on; without a failure it says what would have been one. */
-function regressionsOf({ analysis }: StudyResult, { failOn, systems }: RaceOptions): string[] {
-  if (failOn === null) return []
-  const own = (analysis?.findings ?? []).filter((one) => one.under === systems[0]?.name && isTested(one))
-  const found = own.flatMap((finding) => describeRegression(finding, failOn) ?? [])
-  if (found.length === 0)
-    for (const finding of own) process.stderr.write(`${describeCaught(finding, failOn)}\n`)
-  return found
-}
-
-/** Of `--fail-on-regression`: green would say that nothing was found, and nothing was looked for. */
-function withoutVerdict({ analysis }: StudyResult, { failOn }: RaceOptions): string[] {
-  const open = (analysis?.findings ?? []).filter((one) => !one.isTwin && !isTested(one))
-  if (failOn === null || open.length === 0) return []
-  return [`--fail-on-regression says nothing without ${LEAST_STARTS} starts of each system: exit code 2.`]
 }
 
 /** Both sides alike, so that nothing but their code differs. */

@@ -16,7 +16,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/analysis/race.ts'
 import { findUnsteady, isTested, LEAST_STARTS, unsteadyOf } from '../../judge/study/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
-import type { Finding, PilotRecord } from '../../model/figures.ts'
+import type { Finding, PilotRecord, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
 import { describeMachine, describeSource } from '../provenance.ts'
@@ -89,11 +89,13 @@ type Judged = Pick<StudyResult, 'race' | 'settings' | 'warnings' | 'finishedAt' 
 function describeVoid({ race, over, under }: Finding, { analysis }: Judged, where: string): string {
   const reasons = (analysis?.cells ?? [])
     .filter((one) => one.race === race && (one.system === over || one.system === under))
-    .flatMap(({ system, gates }) => {
-      const failed = gates.find(({ verdict }) => verdict === 'failed')
-      return failed === undefined ? [] : [`${system} is void (${failed.finding})`]
-    })
+    .flatMap((one) => whyVoid(one) ?? [])
   return `${over} and ${under} were not compared (${where})${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`
+}
+
+function whyVoid({ system, gates }: StudyFigures): string | undefined {
+  const failed = gates.find(({ verdict }) => verdict === 'failed')
+  return failed && `${system} is void (${failed.finding})`
 }
 
 /** What would give one is told, where it is known. */
@@ -180,7 +182,7 @@ export function describeCaught({ race, over, smallest }: Finding, limit: number)
 export function describeAlone({ analysis, race }: StudyResult): string {
   const [first] = analysis?.cells ?? []
   const rate = first?.figures.rate
-  if (first === undefined || rate === undefined) return 'Nothing was measured'
+  if (first === undefined || rate === undefined) return (first && whyVoid(first)) ?? 'Nothing was measured'
   return `${first.system} handles ${formatRate(rate.value)} (${formatRateEnds(rate)}) requests per second at saturation (${plural(race?.connections ?? 0, 'connection')}, ${first.race.replace(/^GET /, '')})`
 }
 
@@ -199,7 +201,7 @@ function sectionsOfRace(result: StudyResult): Section[] {
   return (result.race?.pilots ?? []).flatMap((pilot) => [
     figuresSection(result, pilot),
     ...(result.analysis?.findings ?? [])
-      .filter(({ race }) => race === pilot.race)
+      .filter(({ race, ratio, others }) => race === pilot.race && (ratio !== null || others.length > 0))
       .map((finding) => ratioSection(finding, result.settings.cores)),
   ])
 }

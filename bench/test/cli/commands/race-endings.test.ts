@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
 
-/** However a race of two commits ends, nothing of it is left: no process, no worktree, no directory. A short run tries two ways. */
+/** However a race of two commits ends, nothing of it is left: no process, no worktree, no directory. A short run tries Ctrl-C at one time, and one other way. */
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const skip = process.platform !== 'linux' && 'only Linux has /proc, where processes are looked for'
@@ -143,7 +143,14 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 }
 
-for (const [name, way] of sample('endings', Object.entries(WAYS), 2))
+const [byHand, others] = [/^SIGINT while/, /^(?!SIGINT while)/].map((names) =>
+  Object.entries(WAYS).filter(([name]) => names.test(name)),
+)
+
+for (const [name, way] of [
+  ...sample('interruptions', byHand ?? [], 1),
+  ...sample('endings', others ?? [], 1),
+])
   test(`${name}: nothing is left`, { skip, timeout: 300_000 }, async () => {
     const place = mkdtempSync(join(tmpdir(), 'startgrid-endings-'))
     const [repository, temporary] = [join(place, 'repository'), join(place, 'tmp')]

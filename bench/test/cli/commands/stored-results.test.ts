@@ -31,6 +31,7 @@ const other = store('other', { ...same, machine: { ...same.machine, cpu: 'Other 
 const latency = store('latency', golden('latency'))
 const containers = store('containers', { ...same, mode: 'docker' })
 const target = store('target', golden('target'))
+const commands = store('commands', golden('commands'))
 const study = store('study', golden('study'), 'nginx-proxy.json')
 const { schema: _, ...old } = rateResult()
 store('old', { ...old, schema: 1 } as unknown as StoredResult)
@@ -102,6 +103,8 @@ describe('report', () => {
     [[voided, '--keep-voided'], 0, /node +void +[\d–]+ +5\d,\d{3}/],
     [[study], 0, /nginx-proxy, 7 claims: 1 direction holds/],
     [[join(study, 'nginx-proxy.json')], 0, /nginx-proxy, 7 claims: /],
+    [[commands], 0, /after handles 35 % \(27–41 %\) fewer requests per second at saturation than before/],
+    [[commands, '--comment'], 0, /^\*\*3:\/a 1:\/b\*\*: \*\*slower\*\*\./],
     [[study, '--keep-voided'], 2, /^--keep-voided is for results of the grid/],
     [['--help'], 0, /^pnpm bench report /],
     [[], 2, /takes one result, not 0/],

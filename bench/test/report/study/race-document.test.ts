@@ -1,0 +1,115 @@
+import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
+import { test } from 'node:test'
+import { analyseAgain } from '../../../src/cli/stored.ts'
+import type { StudyResult } from '../../../src/model/result.ts'
+import { commentOf } from '../../../src/report/study/race-comment.ts'
+import { documentOfRace } from '../../../src/report/study/race-document.ts'
+import { formatTerminal } from '../../../src/report/terminal.ts'
+import { golden } from '../../fixtures/golden.ts'
+import { amongCommands } from '../../fixtures/race-of-commands.ts'
+
+/** What a race of commands says in other cases than the stored one, which has a verdict, a twin and a mixture of paths. */
+
+function raced(change: (result: StudyResult) => void = () => {}): StudyResult {
+  const result = golden('commands')
+  change(result)
+  return analyseAgain(result, { keepVoided: false, studies: [] })
+}
+
+const findingOf = (result: StudyResult) => documentOfRace(result).finding
+
+test('one alone has figures, and no comparison', () => {
+  const document = documentOfRace(raced((result) => amongCommands(result, ['before'])))
+  match(document.finding, /^before handles [\d,]+ \(.*\) requests per second at saturation \(32 connections/)
+  match(formatTerminal(document, { columns: 80, color: false }), /^before {2,}[\d,]+ /m)
+})
+
+test('one that responds otherwise under load is void, and the sentence says why', () => {
+  const failing = ({ heats }: StudyResult) => {
+    for (const slice of heats.flatMap(({ slices }) => slices))
+      if (slice.cell.endsWith(' after')) slice.errors = { status: 2 }
+  }
+  const result = raced(failing)
+  match(
+    findingOf(result),
+    /^after and before were not compared \(32 connections, .*\): after is void \([\d,]+ requests failed beside [\d,]+ responses: [\d,]+ status\)$/,
+  )
+  const text = formatTerminal(documentOfRace(result), { columns: 80, color: false })
+  match(text, /^after {2,}void$/m)
+  doesNotMatch(text, /^after over before/m) // there is nothing to say about it
+  const alone = raced((one) => {
+    amongCommands(one, ['after'])
+    failing(one)
+  })
+  match(findingOf(alone), /^after is void \([\d,]+ requests failed .* status\)$/)
+})
+
+test('with two starts there is no verdict, and what would give one is told', () => {
+  const withTwo = (change: (result: StudyResult) => void = () => {}) =>
+    raced((result) => {
+      result.heats = result.heats.slice(0, 2)
+      change(result)
+    })
+  const adviceOf = (change?: (result: StudyResult) => void) =>
+    findingOf(withTwo(change)).replace(/^Only 2 starts each: no verdict on after and before; /, '')
+  match(adviceOf(), /^it takes 5 \(/)
+  match(
+    adviceOf((result) => {
+      result.finishedAt = null
+    }),
+    /^the whole race has 5 \(/,
+  )
+  match(
+    adviceOf(({ warnings }) => {
+      warnings.push({ kind: 'heats-dropped', from: 3, maxTimeMs: 10_000, enoughMs: 40_000 })
+    }),
+    /^--max-time 40s would be enough \(/,
+  )
+  match(
+    commentOf(withTwo()),
+    /^\*\*3:\/a 1:\/b\*\*: no verdict, because there were only 2 starts each\. {2}$/m,
+  )
+})
+
+test('equal ones: how much slower or faster one may be', () => {
+  const result = raced((one) => amongCommands(one, ['before', 'before itself']))
+  match(
+    findingOf(result),
+    /^No difference shown: before itself is between [\d.]+ % slower and [\d.]+ % faster than before; [\d.]+ % would be found in 4 of 5 runs \(/,
+  )
+  match(commentOf(result), /: no slowdown shown\. {2}$/m)
+})
+
+test('starts that differ much from each other', () => {
+  const result = raced(({ heats }) => {
+    for (const [index, { slices }] of heats.entries())
+      for (const slice of slices)
+        if (slice.cell.endsWith(' after')) slice.requests = Math.round(slice.requests * (index + 0.5))
+  })
+  match(
+    findingOf(result),
+    /^No difference shown: the rate of after is [\d.]+ to [\d.]+ times .*too wide to say more/,
+  )
+})
+
+test('other work that was meant is said first', () => {
+  const result = raced(({ race }) => {
+    for (const pilot of race?.pilots ?? []) pilot.difference = 'before and after send different bodies.'
+  })
+  const { finding, summary = [] } = documentOfRace(result)
+  equal(finding, 'They do different work: before and after send different bodies')
+  match(summary[0] ?? '', /^after handles /)
+})
+
+test('a comment: verdict, both figures, the twin and what would have been caught, without markup of others', () => {
+  deepEqual(commentOf(raced()).split('  \n'), [
+    '**3:/a 1:/b**: **slower**.',
+    'after over before 0.65 (0.59–0.73) by requests at saturation, 1.62 (1.56–1.68) by CPU per request; the former decides.',
+    '5 starts each, 1 minute; before against itself 1.02 (0.92–1.13).',
+    'A limit of 3.0 % would have caught a slowdown of 16 % in 4 of 5 runs.\n',
+  ])
+  const hostile = JSON.parse(JSON.stringify(raced()).replaceAll('before', '@a<b>`c`'))
+  const comment = commentOf(hostile)
+  match(comment, /&#64;a&#60;b&#62;&#96;c&#96; against itself/)
+  doesNotMatch(comment, /[@<>`]/)
+})
