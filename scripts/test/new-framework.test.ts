@@ -239,12 +239,16 @@ ${remarks}    absent: [],
     'cli/options',
     'simulation/world',
   ]
-  const all = ['one-process', 'report/html/browser', '!(experiment|judge|model|report)/**/*']
+  const all = ['one-process', 'report/html/browser', '!(experiment|golden|judge|model|report)/**/*']
   test(
     TEST_RUN.full ? 'bench passes its tests with ten' : 'the plans of bench have room for ten',
     async () => {
       const files = (TEST_RUN.full ? all : some).map((file) => `bench/test/${file}.test.ts`)
-      const { code, output } = await run('--test', '--test-concurrency=2', ...files)
+      const { code, output } = await run(
+        '--test',
+        ...(TEST_RUN.full ? ['--test-concurrency=2'] : ['--test-isolation=none']),
+        ...files,
+      )
       assert.equal(code, 0, output)
       assert.doesNotMatch(output, /^Could not find/m)
     },

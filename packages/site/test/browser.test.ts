@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { PAGES } from '../src/documents.ts'
-import { createSite } from '../src/site.ts'
+import { BASE, output } from './fixtures/built-site.ts'
 
 /** The pages in a real browser, below a path as they are published. */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const BASE = '/startgrid/'
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.html': 'text/html',
@@ -32,7 +30,6 @@ const LOOKS = [1280, 390].flatMap((width) =>
 )
 
 describe('the site', { skip: BROWSER.skip }, () => {
-  const output = mkdtempSync(join(tmpdir(), 'site-'))
   const server = createServer((request, response) => {
     const path = join(output, (request.url ?? '').replace(/\?.*/, '').slice(BASE.length - 1))
     const stats = statSync(path, { throwIfNoEntry: false })
@@ -45,7 +42,6 @@ describe('the site', { skip: BROWSER.skip }, () => {
   let origin = ''
 
   before(async () => {
-    await createSite({ output, base: BASE, repository: undefined }).write()
     await once(server.listen(0, '127.0.0.1'), 'listening')
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
@@ -53,7 +49,6 @@ describe('the site', { skip: BROWSER.skip }, () => {
   after(async () => {
     await browser?.close()
     server.close()
-    rmSync(output, { recursive: true, force: true })
   })
 
   for (const path of SEEN)

@@ -2,17 +2,13 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { parseHTML } from 'linkedom'
 import { PAGES, ROOT } from '../src/documents.ts'
-import { createSite } from '../src/site.ts'
+import { BASE, output, REPOSITORY } from './fixtures/built-site.ts'
 
 /** The built pages, published below a path: every link has a place to lead to. */
-
-const BASE = '/startgrid/'
-const REPOSITORY = 'https://git.example/startgrid/blob/main'
-const output = mkdtempSync(join(tmpdir(), 'site-'))
 
 interface Target {
   from: string
@@ -23,8 +19,7 @@ interface Target {
 const targets: Target[] = []
 const names = new Map<string, ReadonlySet<string>>()
 
-before(async () => {
-  await createSite({ output, base: BASE, repository: REPOSITORY }).write()
+before(() => {
   for (const file of globSync('**/*.html', { cwd: output })) {
     const { document } = parseHTML(readFileSync(join(output, file), 'utf8'))
     const address = `/${file.replace(/index\.html$/, '')}`
@@ -33,7 +28,6 @@ before(async () => {
       targets.push({ from: address, link: element.getAttribute('href') ?? element.getAttribute('src') ?? '' })
   }
 })
-after(() => rmSync(output, { recursive: true, force: true }))
 
 test('every document of the repository and the five pages are there', () => {
   const documents = globSync('docs/**/*.md', { cwd: ROOT })
