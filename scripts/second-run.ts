@@ -30,9 +30,16 @@ export function isSound({ exitCode, outcomes }: Run): boolean {
 export function mergeRuns(first: readonly Outcome[], second: Run): Outcome[] {
   const before = Map.groupBy(first, keyOf)
   const again = Map.groupBy(second.outcomes, keyOf)
-  const judged = [...before].flatMap(([key, tests]) => mergeTests(tests, again.get(key) ?? [], second))
+  const judged = [...before].flatMap(([key, tests]) =>
+    mergeTests(tests, again.get(key) ?? partsOf(tests[0], second), second),
+  )
   const added = [...again].flatMap(([key, tests]) => tests.slice(before.get(key)?.length ?? 0))
   return [...judged, ...added]
+}
+
+/** What passes is reported as a suite of its subtests. What failed before them was reported as a test. */
+function partsOf(test: Outcome | undefined, { outcomes }: Run): Outcome[] {
+  return outcomes.filter(({ file, suite }) => file === test?.file && suite === test?.name)
 }
 
 /** A file that fails in two runs may be named in two ways. */

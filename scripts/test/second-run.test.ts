@@ -16,14 +16,15 @@ const outcome = (name: string, state: Outcome['state'] = 'passed', more: Partial
 
 const failedFile = outcome('test/one.test.ts', 'failed', { isFile: true })
 
-/** `a failed, other:b passed, FILE failed`: tests of this file or of another one, and the file itself. */
+/** `a failed, other:b passed, c<a passed, FILE failed`: tests of this file or of another one, a subtest of `a`, and the file itself. */
 function read(text: string): Outcome[] {
   return text.split(', ').flatMap((part) => {
     const [place, state] = part.split(' ') as [string, Outcome['state']]
     if (place === '') return []
     if (place === 'FILE') return [failedFile]
     const [name = '', file] = place.split(':').toReversed()
-    return [outcome(name, state, file === undefined ? {} : { file: `/x/test/${file}.test.ts` })]
+    const [own = '', suite = ''] = name.split('<')
+    return [outcome(own, state, { suite, ...(file !== undefined && { file: `/x/test/${file}.test.ts` }) })]
   })
 }
 
@@ -45,6 +46,15 @@ const CASES: readonly (readonly [
   ['each test is judged by itself', 'a failed, b failed', 'a passed, b failed', 1, 'a flaky, b failed'],
   ['missing the second time', 'a failed, b passed', 'b passed', 0, 'a failed, b passed'],
   ['skipped the second time', 'a failed', 'a skipped, b passed', 0, 'a failed, b passed'],
+  ['passed with its subtests', 'a failed', 'b<a passed, c<a passed', 0, 'a flaky, b passed, c passed'],
+  [
+    'a subtest fails the second time',
+    'a failed',
+    'b<a passed, c<a failed',
+    1,
+    'a failed, b passed, c failed',
+  ],
+  ['subtests in another file', 'a failed', 'other:b<a passed', 0, 'a failed, b passed'],
   ['passed in another file', 'a failed', 'other:a passed', 0, 'a failed, a passed'],
   ['no outcome of the second run', 'a failed, b passed', '', 0, 'a failed, b passed'],
   ['one of two of a name is missing', 'a passed, a failed', 'a passed', 0, 'a passed, a failed'],

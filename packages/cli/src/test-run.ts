@@ -47,11 +47,12 @@ export function sample<Item>(
 
 /**
  * Whether this run includes a slow proof. A full run does; of short ones, one in `runs` with consecutive seeds.
- * @param name of the proof: those with different names are due in different runs
+ * @param name of the proof: those with different names are due in different runs, or in the same
+ * @param options proofs of one name with different turns, from 0 to `runs` - 1, are never due in the same short run
  */
-export function isDue(name: string, runs: number, run = TEST_RUN): boolean {
-  const turns = Array.from({ length: runs }, (_, turn) => turn)
-  return run.full || sample(name, turns, 1, run)[0] === 0
+export function isDue(name: string, runs: number, { turn = 0, run = TEST_RUN } = {}): boolean {
+  const turns = Array.from({ length: runs }, (_, index) => index)
+  return run.full || sample(name, turns, 1, run)[0] === turn
 }
 
 /**

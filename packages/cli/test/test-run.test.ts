@@ -32,17 +32,24 @@ test('samples with other names are other samples', () => {
 })
 
 test('a proof is due in every full run, and in one of so many short ones', () => {
-  ok(isDue('x', 3, { full: true, seed: 1, framework: undefined }))
+  ok(isDue('x', 3, { run: { full: true, seed: 1, framework: undefined } }))
   for (const runs of [2, 3, 5]) {
-    const due = Array.from({ length: runs }, (_, index) => isDue('x', runs, short(70 + index)))
+    const due = Array.from({ length: runs }, (_, index) => isDue('x', runs, { run: short(70 + index) }))
     equal(due.filter(Boolean).length, 1)
+  }
+})
+
+test('proofs that take turns are due one after the other', () => {
+  for (const seed of [70, 71, 72]) {
+    const due = [0, 1, 2].filter((turn) => isDue('x', 3, { turn, run: short(seed) }))
+    equal(due.length, 1, `${due}`)
   }
 })
 
 test('the runs in which a proof is due try all items, also where their number has a factor in common', () => {
   const items = ITEMS.slice(0, 6)
   const due = Array.from({ length: 4 * items.length }, (_, index) => short(70 + index)).filter((run) =>
-    isDue('x', 4, run),
+    isDue('x', 4, { run }),
   )
   deepEqual(new Set(due.flatMap((run) => sample('y', items, 1, oneRunIn(4, run)))), new Set(items))
   ok(oneRunIn(4, { full: true, seed: 1, framework: undefined }).full)

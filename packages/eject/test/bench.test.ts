@@ -54,7 +54,7 @@ test('pages wait as long as a race takes; other apps refuse nothing', () => {
   match(raceOf('node/hello'), /^set -euo pipefail\n\ncode=0$/m)
 })
 
-if (isDue('race on a pull request', 3))
+if (isDue('long race', 3, { turn: 2 }))
   test('the steps of both workflows race two commits, and keep one comment', {
     timeout: 600_000,
   }, async (t) => {
@@ -135,7 +135,8 @@ if (isDue('race on a pull request', 3))
 
     await step(comment.jobs.comment)
     const text = readFileSync(`${log}.comment`, 'utf8')
-    match(text, /^<!-- race -->\n\*\*\/\*\*: no verdict, because there were only 2 starts each\./)
+    // On a busy machine, one may not count.
+    match(text, /^<!-- race -->\n\*\*\/\*\*: no verdict: only (?:2 starts each|\d of 2 starts counts?)\./)
     await step(comment.jobs.comment)
     const asked = readFileSync(log, 'utf8')
     match(asked, /-f head=somebody:a \$\(branch\)/)

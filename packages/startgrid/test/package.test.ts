@@ -54,7 +54,7 @@ async function install(name: string, ...more: readonly string[]): Promise<string
   return cwd
 }
 
-if (isDue('startgrid package', 3))
+if (isDue('long race', 3, { turn: 1 }))
   describe('startgrid', () => {
     before(async () => {
       directory = mkdtempSync(join(tmpdir(), 'startgrid-package-'))
@@ -93,7 +93,8 @@ if (isDue('startgrid package', 3))
           cwd,
         })
         equal(raced.code, 0, raced.stderr)
-        match(raced.stdout, /Only 2 starts each: no verdict on after and before/)
+        // On a busy machine, one may not count.
+        match(raced.stdout, /Only (?:2 starts each|\d of 2 starts counts?): no verdict on after and before/)
         match(raced.stdout, /^Repeat it: startgrid race --heats 2 --max-time 10s 'node before\.js'/m)
         const [report = ''] = globSync('startgrid-results/*/report.html', { cwd })
         match(readFileSync(join(cwd, report), 'utf8'), /<style>.*<svg/s)

@@ -5,6 +5,7 @@ import { isShown } from '../../judge/analysis/race.ts'
 import { isTested, unsteadyOf } from '../../judge/study/findings.ts'
 import type { Finding } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
+import { describeStarts } from './race-document.ts'
 
 /** A race of two commits as a comment on a pull request: a few lines for each path. */
 
@@ -30,7 +31,7 @@ function linesOf(finding: Finding, all: readonly Finding[], result: StudyResult)
   const caught = smallest === null ? null : 1 - (1 - LIMIT) / smallest
   const unsteady = unsteadyOf(finding, result.analysis)
   return [
-    `**${plain(race.replace(/^GET /, ''))}**: ${verdictOf(finding)}`,
+    `**${plain(race.replace(/^GET /, ''))}**: ${verdictOf(finding, result)}`,
     `${plain(over)} over ${plain(under)} ${formatInterval(ratioOf(finding, 'rate'))} by requests at saturation, ${formatInterval(ratioOf(finding, 'cpu'))} by CPU per request; ${decides === 'rate' ? 'the former' : 'the latter'} decides.`,
     `${plural(starts, 'start')} each, ${plural(Math.max(1, Math.round(seconds / 60)), 'minute')}${itself}.`,
     ...(unsteady.length === 0 ? [] : [`${listOf(unsteady.map(plain))} may have been cold.`]),
@@ -42,11 +43,10 @@ function linesOf(finding: Finding, all: readonly Finding[], result: StudyResult)
   ]
 }
 
-function verdictOf(finding: Finding): string {
+function verdictOf(finding: Finding, { heats }: StudyResult): string {
   const { decides, ratio } = finding
   if (ratio === null) return 'not measured.'
-  if (!isTested(finding))
-    return `no verdict, because there were only ${plural(finding.starts, 'start')} each.`
+  if (!isTested(finding)) return `no verdict: only ${describeStarts(finding, heats)}.`
   if (!isShown(finding)) return 'no slowdown shown.'
   return ratio.value > 1 === (decides === 'rate') ? 'faster.' : '**slower**.'
 }

@@ -84,7 +84,7 @@ export function describeFinding(finding: Finding, result: Judged): string {
     : `${over} needs ${change} ${more} CPU per request than ${under} (${where})`
 }
 
-type Judged = Pick<StudyResult, 'race' | 'settings' | 'warnings' | 'finishedAt' | 'analysis'>
+type Judged = Pick<StudyResult, 'race' | 'settings' | 'warnings' | 'finishedAt' | 'heats' | 'analysis'>
 
 function describeVoid({ race, over, under }: Finding, { analysis }: Judged, where: string): string {
   const reasons = (analysis?.cells ?? [])
@@ -100,18 +100,26 @@ function whyVoid({ system, gates }: StudyFigures): string | undefined {
 
 /** What would give one is told, where it is known. */
 function describeFew(
-  { over, under, starts }: Finding,
-  { settings: { heats }, warnings, finishedAt }: Judged,
+  finding: Finding,
+  { settings, heats, warnings, finishedAt }: Judged,
   where: string,
 ): string {
+  const { over, under } = finding
   const dropped = warnings.find((one) => one.kind === 'heats-dropped')
   const advice =
     dropped?.enoughMs !== undefined
       ? `--max-time ${dropped.enoughMs / 1000}s would be enough`
       : finishedAt === null
-        ? `the whole race has ${heats}`
+        ? `the whole race has ${settings.heats}`
         : `it takes ${LEAST_STARTS}`
-  return `Only ${plural(starts, 'start')} each: no verdict on ${over} and ${under}; ${advice} (${where})`
+  return `Only ${describeStarts(finding, heats)}: no verdict on ${over} and ${under}; ${advice} (${where})`
+}
+
+/** `2 starts each`; `1 of 2 starts counts` where others took the cores during one. */
+export function describeStarts({ race, starts }: Finding, heats: StudyResult['heats']): string {
+  const begun = heats.filter((heat) => heat.race === race).length
+  if (starts >= begun) return `${plural(starts, 'start')} each`
+  return `${starts} of ${plural(begun, 'start')} ${starts === 1 ? 'counts' : 'count'}`
 }
 
 /** An interval from one end to so many times that says little in per cent. */

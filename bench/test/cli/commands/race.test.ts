@@ -102,7 +102,8 @@ describe('a race of commands', () => {
       assert.match(err, /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m)
       assert.match(
         out.replaceAll('\n', ' '),
-        /Only 2 starts each: no verdict on running and guarded; it takes 5 \((?:32 connections, )?3:\/a 1:\/b\)\./,
+        // On a busy machine, one may not count.
+        /Only (?:2 starts each|\d of 2 starts counts?): no verdict on running and guarded; it takes 5 \((?:32 connections, )?3:\/a 1:\/b\)\./,
       )
     })
 
@@ -143,7 +144,7 @@ describe('a race of commands', () => {
     })
   })
 
-  testIf(isDue('a race with a verdict', 3))(
+  testIf(isDue('long race', 3))(
     'of a slower one: the last sentence says which, and a regression is exit code 1',
     async () => {
       const words = ['--heats', '5', '--fail-on-regression', '3%']

@@ -65,10 +65,17 @@ test('with two starts there is no verdict, and what would give one is told', () 
     }),
     /^--max-time 40s would be enough \(/,
   )
-  match(
-    commentOf(withTwo()),
-    /^\*\*3:\/a 1:\/b\*\*: no verdict, because there were only 2 starts each\. {2}$/m,
-  )
+  match(commentOf(withTwo()), /^\*\*3:\/a 1:\/b\*\*: no verdict: only 2 starts each\. {2}$/m)
+})
+
+test('a start that does not count is told', () => {
+  const result = raced((one) => {
+    one.heats = one.heats.slice(0, 2)
+    const [first] = one.heats
+    if (first !== undefined) first.slices = first.slices.filter(({ cell }) => !cell.endsWith(' after'))
+  })
+  match(findingOf(result), /^Only 1 of 2 starts counts: no verdict on after and before; it takes 5 \(/)
+  match(commentOf(result), /: no verdict: only 1 of 2 starts counts\. {2}$/m)
 })
 
 test('equal ones: how much slower or faster one may be', () => {
