@@ -46,9 +46,9 @@ interface Settings {
 const LONGEST_FIRST = [
   'bench',
   'packages/grid',
+  'packages/reliability',
   'scripts',
   'packages/eject',
-  'packages/reliability',
   'nginx',
   'packages/shared',
   'packages/loadgen',
