@@ -78,22 +78,22 @@ export class Probe {
 
   /**
    * Sends a request and compares the response. A missing response is a difference.
-   * @param connection default: a new connection for this request alone
+   * @param connection default: a new connection for this request alone, or a shared one of HTTP/2
    */
   async expect(
     request: Request,
     expected: Expectation | readonly Expectation[],
     connection?: Connection,
   ): Promise<HttpResponse | undefined> {
-    const exchange = (open: Connection) => open.exchange(request)
+    const open = connection ?? this.subject.shared
     return this.attempt(request, async () => {
-      const response = await (connection === undefined ? this.connected(exchange) : exchange(connection))
+      const response = await (open?.exchange(request) ?? this.connected((own) => own.exchange(request)))
       this.judge(request, response, expected)
       return response
     })
   }
 
-  /** Sends each request on a connection of its own. @param requests a text is the target of a GET */
+  /** Sends each request as `expect` does. @param requests a text is the target of a GET */
   async expectEach(
     requests: readonly (Request | string)[],
     expected: Expectation | readonly Expectation[],

@@ -1,5 +1,5 @@
 import { openConnection } from '../http/connection.ts'
-import { Http1Only } from '../http/http2.ts'
+import { Http1Only, SharedHttp2 } from '../http/http2.ts'
 import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import type { Check } from './check.ts'
@@ -68,6 +68,14 @@ export interface Report {
  */
 export async function checkConformance(options: Options): Promise<Report> {
   const subject = createSubject(options, await loadPage())
+  try {
+    return await runChecks(subject, options)
+  } finally {
+    subject.shared?.destroy()
+  }
+}
+
+async function runChecks(subject: Subject, options: Options): Promise<Report> {
   const report: Report = {
     role: subject.role,
     tls: await assertReachable(subject),
@@ -107,10 +115,12 @@ function createSubject(options: Options, page: Page | undefined): Subject {
     signal: options.signal,
     http2: options.http2,
     session: createSession(proxied),
+    shared: undefined,
     page,
     log: options.log,
     assets: () => found,
   }
+  if (options.http2) subject.shared = new SharedHttp2(target, subject)
   let found: Promise<readonly string[]>
   subject.assets = () =>
     (found ??= options.assets ? Promise.resolve(options.assets) : discoverAssets(subject))

@@ -99,6 +99,16 @@ export class Http2Connection implements Pick<Http1Connection, keyof Http1Connect
     return promise
   }
 
+  /** Whether another request can be sent on it. */
+  get isOpen(): boolean {
+    return !this.#session.closed && !this.#session.destroyed
+  }
+
+  /** Ends it when all its requests have ended. */
+  close(): void {
+    this.#session.close()
+  }
+
   destroy(): void {
     this.#session.destroy()
   }
@@ -110,6 +120,46 @@ export class Http2Connection implements Pick<Http1Connection, keyof Http1Connect
   closed = ofTheWire
   excess = ofTheWire
   finish = ofTheWire
+}
+
+/**
+ * One connection for the requests that need none of their own, as clients of HTTP/2 have it: a handshake costs more than a request. A new
+ * one follows when the server has closed it, or a request on it got no response.
+ */
+export class SharedHttp2 {
+  readonly #target: Target
+  readonly #patience: Patience
+  #opening: Promise<Http2Connection> | undefined
+  #current: Http2Connection | undefined
+
+  constructor(target: Target, patience: Patience) {
+    this.#target = target
+    this.#patience = patience
+  }
+
+  /** @throws {NoResponse} as `Http2Connection.open` and `exchange` */
+  async exchange(request: Request): Promise<HttpResponse> {
+    if (this.#patience.signal?.aborted) throw new NoResponse('aborted', 'the run was stopped')
+    const connection = this.#current?.isOpen ? this.#current : await this.#open()
+    try {
+      return await connection.exchange(request)
+    } catch (error) {
+      if (error instanceof NoResponse) connection.close()
+      throw error
+    }
+  }
+
+  destroy(): void {
+    this.#current?.destroy()
+  }
+
+  async #open(): Promise<Http2Connection> {
+    this.#opening ??= Http2Connection.open(this.#target, this.#patience).finally(() => {
+      this.#opening = undefined
+    })
+    this.#current = await this.#opening
+    return this.#current
+  }
 }
 
 function ofTheWire(): never {
