@@ -43,6 +43,11 @@ export function readJunit(xml: string): Outcome[] {
   return outcomes.filter(({ isFile, state }) => !isFile || state === 'failed')
 }
 
+/** Instead of the tests of a package whose command wrote no report. */
+export function missingReport(name: string): Outcome {
+  return { name, suite: '', state: 'failed', reason: 'Its tests wrote no report: .junit.xml is not there.' }
+}
+
 function readSuite({ name = '', testcase = [], testsuite = [] }: Node): Outcome[] {
   return [...testcase.map((node) => readCase(node, String(name))), ...testsuite.flatMap(readSuite)]
 }

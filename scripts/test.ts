@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { globSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, dirname, isAbsolute } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -8,7 +8,7 @@ import { parseCommandLine, readInteger, UsageError } from '@startgrid/cli/argume
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import { type Outcome, readJunit } from './junit.ts'
+import { missingReport, type Outcome, readJunit } from './junit.ts'
 import { failuresToRepeat, isSound, mergeRuns, type Run } from './second-run.ts'
 import { formatConformance, formatOutcomes } from './test-report.ts'
 
@@ -283,12 +283,12 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function readReport({ directory }: Job): Outcome[] {
-  try {
-    return readJunit(readFileSync(`${directory}/.junit.xml`, 'utf8'))
-  } catch {
-    return []
-  }
+/** Checks have no tests. Tests without a report would pass uncounted. */
+function readReport({ name, directory, command }: Job): Outcome[] {
+  const path = `${directory}/.junit.xml`
+  if (existsSync(path)) return readJunit(readFileSync(path, 'utf8'))
+  const isTested = command.some((word) => /^(?:--)?test$/.test(word))
+  return isTested ? [missingReport(name)] : []
 }
 
 try {

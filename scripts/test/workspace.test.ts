@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readPinned } from '@startgrid/machine/provenance.ts'
@@ -22,4 +23,9 @@ test('the type check reads every package that has types', () => {
   const typed = globSync('**/tsconfig.json', { cwd: ROOT, exclude: ['**/node_modules', '.cache'] })
   assert.ok(typed.length > 20)
   assert.deepEqual(checked.sort(), typed.sort())
+  // A package without a tsconfig.json is checked by the one above it, unless that leaves it out.
+  for (const file of typed) {
+    const { exclude = [] } = JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8'))
+    for (const path of exclude) assert.ok(typed.includes(`${dirname(file)}/${path}/tsconfig.json`), path)
+  }
 })
