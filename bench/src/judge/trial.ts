@@ -88,16 +88,24 @@ export function whyUnsound(trial: Trial): string | null {
 /** Errors that say no more than that something took too long. */
 const LATE_KINDS: ReadonlySet<string> = new Set(['timeout', 'connect'])
 
+/** Errors of responses, which `requests` counts as well. */
+const WRONG_KINDS: ReadonlySet<string> = new Set(['status', 'body'])
+
 /**
  * One error or one wrong response voids a number. A neighbour makes responses late, but not wrong: of a disturbed trial, what took too
  * long does not count.
  */
-export function whyFailed({ errors, requests, disturbed }: Trial): string | null {
+export function whyFailed({
+  errors,
+  requests,
+  disturbed,
+}: Pick<Trial, 'errors' | 'requests' | 'disturbed'>): string | null {
   const counts = Object.entries(errors).filter(([kind]) => !disturbed || !LATE_KINDS.has(kind))
   if (counts.length === 0) return null
-  const failed = counts.reduce((sum, [, count]) => sum + count, 0)
+  const sum = (some: typeof counts) => some.reduce((total, [, count]) => total + count, 0)
+  const unanswered = sum(counts.filter(([kind]) => !WRONG_KINDS.has(kind)))
   const kinds = counts.map(([kind, count]) => `${count} ${kind}`)
-  return `${failed} of ${requests + failed} requests failed (${kinds.join(', ')})`
+  return `${sum(counts)} of ${requests + unanswered} requests failed (${kinds.join(', ')})`
 }
 
 /** Beside that, a load of which nothing was compared proves nothing. */

@@ -12,6 +12,7 @@ import {
 import { ask } from '../environments/command/request.ts'
 import type { Server, Servers } from '../environments/environment.ts'
 import { commonRate } from '../experiment/open-loop-effort.ts'
+import { whyFailed } from '../judge/trial.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
 import type { PilotRecord } from '../model/figures.ts'
@@ -59,19 +60,25 @@ export async function pilot(
       workload: workloadOf(race.workload, proofs[index]),
       driver: drivers.usual,
     }))
+    const notRaced = ({ cell }: Entrant, reason: string) =>
+      new PilotError(`${cell.title} cannot be raced (${name}): ${reason}.`)
     const track = { signal, beganAt: performance.now(), details: false }
     let windows = 0
-    const warmups = await learnWarmup(entrants, (entrant) =>
-      measureSlice(track, entrant, {
+    const warmups = await learnWarmup(entrants, async (entrant) => {
+      const slice = await measureSlice(track, entrant, {
         phase: 'warmup',
         durationMs: WINDOW_MS,
         pass: null,
         seed: ++windows,
       }).catch((error: unknown) => {
         if (!(error instanceof CellFailure)) throw error
-        throw new PilotError(`${entrant.cell.title} cannot be raced (${name}): ${error.message}.`)
-      }),
-    )
+        throw notRaced(entrant, error.message)
+      })
+      // It would be void: better said now than after all heats.
+      const failure = whyFailed(slice)
+      if (failure !== null) throw notRaced(entrant, failure)
+      return slice
+    })
     if (signal.aborted) return undefined
     const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))
     for (const [index, cell] of cells.entries()) {

@@ -9,8 +9,11 @@ describe('an open-loop trial', () => {
   })
 
   test('is void with one error of any kind, which it names', () => {
-    for (const kind of ['connect', 'reset', 'timeout', 'status', 'body', 'parse'])
+    for (const kind of ['connect', 'reset', 'timeout', 'parse'])
       assert.equal(whyUnsound(trialOf({ errors: { [kind]: 1 } })), `1 of 10001 requests failed (1 ${kind})`)
+    // A wrong response is a response.
+    for (const kind of ['status', 'body'])
+      assert.equal(whyUnsound(trialOf({ errors: { [kind]: 1 } })), `1 of 10000 requests failed (1 ${kind})`)
     assert.match(
       whyWrong(trialOf({ errors: { reset: 2, timeout: 1 } })) ?? '',
       /^3 of .* \(2 reset, 1 timeout\)$/,
