@@ -47,7 +47,7 @@ export function findColdCells(
   }))
 }
 
-/** How many more slices of warm-up cells need in the next heats, by cell. */
+/** How many more slices of warm-up cells need in the next heats, by cell. @param cells the same array for all heats of a run */
 export function moreWarmupOf(cells: readonly Cell[], heats: readonly Heat[]): ReadonlyMap<string, number> {
   const kept = new Map(heats.map((heat) => [heat, keptSlices(heat)]))
   const groups = [...looksOf(cells, heats, kept).values()]
@@ -59,12 +59,25 @@ export function moreWarmupOf(cells: readonly Cell[], heats: readonly Heat[]): Re
   )
 }
 
+type Looks = ReadonlyMap<string, { seconds: number; residual: number }[]>
+
+/** A run asks after every heat, and what earlier heats show stays the same. */
+const LOOKS = new WeakMap<readonly Cell[], WeakMap<Heat, Looks>>()
+
+function looksIn(cells: readonly Cell[]): WeakMap<Heat, Looks> {
+  const known = LOOKS.get(cells) ?? new WeakMap()
+  LOOKS.set(cells, known)
+  return known
+}
+
 function looksOf(
   cells: readonly Cell[],
   heats: readonly Heat[],
   kept: ReadonlyMap<Heat, Kept>,
 ): Map<string, Group> {
-  const looks = new Map(heats.map((heat) => [heat, looksAt(cells, kept.get(heat)?.slices ?? [])]))
+  const looks = looksIn(cells)
+  for (const heat of heats)
+    if (!looks.has(heat)) looks.set(heat, looksAt(cells, kept.get(heat)?.slices ?? []))
   const rounds = Math.max(0, ...heats.map(({ heat }) => heat))
   const found = new Map<string, Group>()
   for (let round = 1; round <= rounds; round++) {
@@ -95,10 +108,7 @@ function moreIn({ moreWarmup }: Heat, id: string): number {
 }
 
 /** What a heat shows of each cell, slice by slice. */
-function looksAt(
-  cells: readonly Cell[],
-  slices: readonly Slice[],
-): ReadonlyMap<string, { seconds: number; residual: number }[]> {
+function looksAt(cells: readonly Cell[], slices: readonly Slice[]): Looks {
   const looks = [...residualsOf(cells, slices)].map(([{ cell, seconds }, residual]) => ({
     cell,
     seconds,
