@@ -1,11 +1,11 @@
 import { globSync } from 'node:fs'
 
 /**
- * Tests that start nothing and change nothing outside of themselves share one process: alone, each of these fifty files would load the same
- * modules again.
+ * Tests that start nothing and change nothing outside of themselves share one process: alone, each of these eighty files would load the
+ * same modules again. Outside of these folders, their names end in `.unit.test.ts`.
  */
 
-const files = globSync('{experiment,golden,judge,model,report}/**/*.test.ts', {
+const files = globSync(['{experiment,golden,judge,model,report}/**/*.test.ts', '**/*.unit.test.ts'], {
   cwd: import.meta.dirname,
   exclude: ['**/browser.test.ts'],
 })

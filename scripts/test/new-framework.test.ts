@@ -236,10 +236,10 @@ ${remarks}    absent: [],
     'experiment/budget',
     'experiment/cells',
     'experiment/open-loop-effort',
-    'cli/options',
-    'simulation/world',
+    'cli/options.unit',
+    'simulation/world.unit',
   ]
-  const all = ['one-process', 'report/html/browser', '!(experiment|golden|judge|model|report)/**/*']
+  const all = ['one-process', 'report/html/browser', '!(experiment|golden|judge|model|report)/**/!(*.unit)']
   test(
     TEST_RUN.full ? 'bench passes its tests with ten' : 'the plans of bench have room for ten',
     async () => {

@@ -8,7 +8,10 @@ import { commandOf, runTool, type ToolRun } from '../../src/measure/published.ts
 const SIGNAL = new AbortController().signal
 
 async function serve(t: TestContext, status: number): Promise<string> {
-  const server = createServer((_request, response) => response.writeHead(status).end('{}'))
+  // autocannon counts whole milliseconds.
+  const server = createServer((_request, response) =>
+    setTimeout(() => response.writeHead(status).end('{}'), 5),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close().closeAllConnections())
   const address = server.address()

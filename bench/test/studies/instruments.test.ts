@@ -29,7 +29,7 @@ const TOOLS: readonly [tool: Tool, rules: string[]][] = [
   [autocannonTwice, ['a winner (5 %)', 'a star at requests']],
 ]
 
-for (const [tool, rules] of sample('tools', TOOLS, 2))
+for (const [tool, rules] of sample('tools', TOOLS, 1))
   test(`${tool.name} says that a server with ten times the work costs more`, {
     skip,
     timeout: 120_000,

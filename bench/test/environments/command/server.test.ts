@@ -49,7 +49,7 @@ describe('a command as a server', { skip }, () => {
     )
     writeFileSync(
       join(directory, 'loud.js'),
-      `require('./hello.js'); const line = Buffer.alloc(1 << 20, 'x'); let count = 0; (function write() { if (count++ < 1024) process.stdout.write(line, write) })()\n`,
+      `require('./hello.js'); const line = Buffer.alloc(1 << 20, 'x'); let count = 0; (function write() { if (count++ < 64) process.stdout.write(line, write) })()\n`,
     )
   })
   after(async () => {
