@@ -204,14 +204,22 @@ class Copy {
     const page = await context.newPage()
     page.setDefaultTimeout(120_000)
     const complaints: string[] = []
+    const said: string[] = []
+    const underWay = new Set<string>()
     page.on('console', (message) => {
+      said.push(message.text())
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
     })
     page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('request', (request) => underWay.add(request.url()))
+    page.on('requestfinished', (request) => underWay.delete(request.url()))
+    page.on('requestfailed', (request) => said.push(`${request.url()}: ${request.failure()?.errorText}`))
     // An edit before that is not told to the browser.
     const connected = page.waitForEvent('console', (message) => message.text() === '[vite] connected.')
-    await page.goto(urlOf(this.#launch) + path)
-    await connected
+    await Promise.all([connected, page.goto(urlOf(this.#launch) + path)]).catch(({ message }) => {
+      const [browser, open] = [said.join('\n'), [...underWay].join(' ')]
+      throw new Error(`${message}\nThe browser says: ${browser}\nUnder way: ${open}\n${this.output()}`)
+    })
     return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
   }
 

@@ -49,8 +49,10 @@ export const pipelining: Fault = {
       await sleep(100)
     }
     const peakMb = Math.round(peak / 2 ** 20)
+    // NGINX handles what it has read of one connection before it comes to others: pages of njs keep a busy machine for longer than 30 s.
+    if (isNjs) await client.readAll()
     const findings = await findDeath(launched)
-    if (findings.length === 0) await client.readAll()
+    if (!isNjs && findings.length === 0) await client.readAll()
     client.end()
     if (peakMb > LIMIT_MB) findings.push(`It took ${peakMb} MB for ${requests} requests on one connection.`)
     if (client.responses < requests)
