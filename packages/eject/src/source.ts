@@ -29,8 +29,7 @@ const BIOME = fileURLToPath(new URL('../../../node_modules/.bin/biome', import.m
  */
 export async function readSource(app: App, signal: AbortSignal): Promise<AppSource> {
   const isNjs = app.runtime === 'nginx'
-  const tracked = new Map<string, string>()
-  for (const directory of [
+  const tracked = await readTracked([
     `apps/${app.framework}`,
     'packages/shared/src',
     'nginx/conf',
@@ -39,9 +38,7 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
     'packages/eject/src/options/templates',
     'packages/startgrid/package.json',
     'action',
-  ]) {
-    for (const [path, text] of await readTracked(directory)) tracked.set(path, text)
-  }
+  ])
   await requireTracked(`apps/${app.framework}`)
   const code = isNjs ? writeNjsCode(app, tracked) : writeCode(app, tracked)
   const catalog = await readCatalog()

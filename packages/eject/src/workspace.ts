@@ -9,12 +9,12 @@ import { git } from './git.ts'
 export const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url))
 
 /**
- * The files below a directory that git tracks, with their current content, by their path in the workspace. So build output is not
+ * The files below these paths that git tracks, with their current content, by their path in the workspace. So build output is not
  * copied, but uncommitted changes are.
  * @throws {EjectError} if this is not a git clone
  */
-export async function readTracked(directory: string): Promise<Map<string, string>> {
-  const paths = await listTracked(directory)
+export async function readTracked(below: readonly string[]): Promise<Map<string, string>> {
+  const paths = await listTracked(below)
   const texts = await Promise.all(paths.map(readIfThere))
   return new Map(paths.flatMap((path, index) => (texts[index] === undefined ? [] : [[path, texts[index]]])))
 }
@@ -29,9 +29,9 @@ export async function requireTracked(directory: string): Promise<void> {
   throw new EjectError(`${first} is not in git, from which apps are copied: git add ${directory}`)
 }
 
-async function listTracked(directory: string): Promise<string[]> {
+async function listTracked(below: readonly string[]): Promise<string[]> {
   try {
-    const list = await git(WORKSPACE, ['ls-files', '-z', '--', directory])
+    const list = await git(WORKSPACE, ['ls-files', '-z', '--', ...below])
     return list.split('\0').filter((path) => path !== '')
   } catch (error) {
     throw new EjectError('Only a clone can be copied from, and by git: it lists no files here.', {
