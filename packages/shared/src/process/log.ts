@@ -1,8 +1,8 @@
 import { channel } from 'node:diagnostics_channel'
 import { isIP } from 'node:net'
 import { type DestinationStream, type Logger, pino, stdSerializers, symbols } from 'pino'
-import sonicBoom, { type SonicBoom } from 'sonic-boom'
 import type { Config } from './config.ts'
+import { Output } from './output.ts'
 
 export type { Logger }
 
@@ -38,18 +38,8 @@ export function createLogger(
   const redact = { paths: PACKETS, remove: true }
   const options = { base: { app }, level: config.logLevel, serializers: SERIALIZERS, redact }
   if (destination !== undefined) return writeFast(pino(options, destination))
-  const output = joinLines(openOutput())
+  const output = new Output((lines) => log.warn({ lines }, 'log was full: lines dropped'))
   const log = writeFast(pino(options, output))
-  let dropped = 0
-  output.on('drop', (lines: string) => {
-    dropped += lines.split('\n').length - 1
-  })
-  output.on('drain', () => {
-    if (dropped === 0) return
-    const lines = dropped
-    dropped = 0
-    log.warn({ lines }, 'log was full: lines dropped')
-  })
   return log
 }
 
@@ -79,63 +69,7 @@ function writeFast(log: Logger): Logger {
   })
 }
 
-/** Standard output. An app whose log nobody reads any more (EPIPE) serves on and ends as always. */
-function openOutput(): SonicBoom {
-  const output = new sonicBoom.SonicBoom(OUTPUT)
-  output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    Object.assign(output, { write: () => true, flush: (done?: () => void) => done?.(), flushSync() {} })
-  })
-  process.on('exit', () => {
-    try {
-      output.flushSync()
-    } catch {
-      // The last lines are lost, because nobody reads them: the exit goes on.
-    }
-  })
-  return output
-}
-
-/** Passes on many lines as one text. SonicBoom measures all its waiting text at every write, which takes as long as to make a line: 1 µs. */
-function joinLines(output: SonicBoom) {
-  const { write, flush, flushSync } = output
-  let lines = ''
-  function pass(): void {
-    const text = lines
-    lines = ''
-    if (text !== '') write.call(output, text)
-  }
-  return Object.assign(output, {
-    write(line: string) {
-      lines += line
-      if (lines.length >= OUTPUT.minLength) pass()
-      return true
-    },
-    flush(done?: (error?: Error) => void) {
-      pass()
-      flush.call(output, done)
-    },
-    flushSync() {
-      pass()
-      flushSync.call(output)
-    },
-  })
-}
-
-/**
- * Asynchronous, so that a collector that stalls does not stop the server. Then lines wait in memory, and those beyond 16 MiB are dropped. A
- * write wakes another thread and comes back: with 8 KiB (35 lines) that was half of a line's cost, and 64 KiB are 300 lines.
- */
-const OUTPUT = {
-  dest: 1,
-  sync: false,
-  minLength: 64 * 1024,
-  maxWrite: 128 * 1024,
-  periodicFlush: 500,
-  maxLength: 16 * 1024 * 1024,
-}
-
-/** Resolves when no write is in progress. The exit writes the lines that still wait, in order. */
+/** Resolves when all lines are written, or the collector is behind: the exit writes what still waits, in order. */
 export function flush(log: Logger): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   log.flush(() => resolve())

@@ -57,6 +57,18 @@ for (const CLUSTER of WAYS) {
       deepEqual(drained.map(({ worker }) => worker ?? 'primary').toSorted(), [1, 2, 'primary'])
     })
 
+    prove('lines of workers do not come into each other, also where the collector is behind', async () => {
+      using app = start(2)
+      const { address } = await app.line('listening')
+      app.pause()
+      await Promise.all(Array.from({ length: 8 }, () => ask(address, '/chatter')))
+      app.resume()
+      app.stop()
+      const { code, lines } = await app.end() // which reads every line as JSON
+      const chatter = lines.filter(({ msg }) => msg === 'chatter')
+      deepEqual([code, chatter.length, new Set(chatter.map(({ worker }) => worker)).size], [0, 40_000, 2])
+    })
+
     prove('a worker that is killed is replaced, later each time, and the log says why', async () => {
       using app = start(2)
       const { address, workers } = await app.line('listening')
