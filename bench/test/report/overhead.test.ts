@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import type { StudyResult } from '../../src/model/result.ts'
 import { writeOverhead } from '../../src/report/overhead.ts'
@@ -46,7 +46,9 @@ function resultOf(races: readonly string[]): StudyResult {
   }
 }
 
-const PAGE = join(mkdtempSync(join(tmpdir(), 'startgrid-')), 'page.md')
+const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+after(() => rmSync(directory, { recursive: true }))
+const PAGE = join(directory, 'page.md')
 
 /** @returns what the page has afterwards */
 function write(result: StudyResult): string {

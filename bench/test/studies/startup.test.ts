@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -34,7 +34,7 @@ test('an app starts, with a compile cache and without, and its memory is known',
   }
 })
 
-test('the page gets a row per app: both start-ups, memory and the size of the image', () => {
+test('the page gets a row per app: both start-ups, memory and the size of the image', (t) => {
   const result = createStudyResult(startup, { profile: 'full', asPublished: false, heats: 3, seed: 1 }, '')
   for (const heat of [1, 2, 3])
     for (const race of Object.keys(startup.races)) {
@@ -52,7 +52,9 @@ test('the page gets a row per app: both start-ups, memory and the size of the im
       result.heats.push({ ...newHeat({ race, heat }), probes })
     }
   Object.assign(result, { analysis: figuresOf(result, { experiment: startup, keepVoided: false }) })
-  const page = join(mkdtempSync(join(tmpdir(), 'startgrid-')), 'page.md')
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const page = join(directory, 'page.md')
   const marks = ['<!-- startup: pnpm bench study startup --heats 10 --docs -->', '<!-- end of startup -->']
   writeFileSync(page, `before\n${marks.join('\nold\n')}\nafter\n`)
   writeStartup(result, { page, imageBytes: (name) => (name === 'koa' ? 250e6 : undefined) })

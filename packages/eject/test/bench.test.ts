@@ -54,7 +54,7 @@ test('pages wait as long as a race takes; other apps refuse nothing', () => {
   match(raceOf('node/hello'), /^set -euo pipefail\n\ncode=0$/m)
 })
 
-if (isDue('long race', 3, { turn: 2 }))
+if (isDue('long race', 4, { turn: 2 }))
   test('the steps of both workflows race two commits, and keep one comment', {
     timeout: 600_000,
   }, async (t) => {

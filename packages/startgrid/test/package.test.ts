@@ -54,7 +54,7 @@ async function install(name: string, ...more: readonly string[]): Promise<string
   return cwd
 }
 
-if (isDue('long race', 3, { turn: 1 }))
+if (isDue('long race', 4, { turn: 1 }))
   describe('startgrid', () => {
     before(async () => {
       directory = mkdtempSync(join(tmpdir(), 'startgrid-package-'))

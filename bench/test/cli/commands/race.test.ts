@@ -144,7 +144,7 @@ describe('a race of commands', () => {
     })
   })
 
-  testIf(isDue('long race', 3))(
+  testIf(isDue('long race', 4))(
     'of a slower one: the last sentence says which, and a regression is exit code 1',
     async () => {
       const words = ['--heats', '5', '--fail-on-regression', '3%']
