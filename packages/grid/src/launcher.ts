@@ -144,7 +144,17 @@ function toTarget(address: string): Target {
 /** Keeps a child on its cores, and ends it with us even if we are killed (util-linux; elsewhere neither). */
 function bind(cpu: number | string | undefined): string[] {
   const command: string[] = []
-  if (hasTool('setpriv')) command.push('setpriv', '--pdeathsig', 'TERM')
+  // Who is killed before setpriv has asked for the signal causes none: the shell looks whether we are still there.
+  if (hasTool('setpriv'))
+    command.push(
+      'setpriv',
+      '--pdeathsig',
+      'TERM',
+      'sh',
+      '-c',
+      `[ $PPID = ${process.pid} ] && exec "$@"`,
+      'sh',
+    )
   if (cpu !== undefined && hasTool('taskset')) command.push('taskset', '-c', String(cpu))
   return command
 }

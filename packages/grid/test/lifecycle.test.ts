@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { until } from '@startgrid/cli/until.ts'
+import { findProcesses } from '@startgrid/machine/processes.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { APPS, type App } from '../src/apps.ts'
-import { type Launch, LaunchError, launch } from '../src/launcher.ts'
+import { hasTool, type Launch, LaunchError, launch } from '../src/launcher.ts'
 import { get } from './client.ts'
 
 /**
@@ -27,6 +30,33 @@ const BAD_SETTINGS = [
   ['SHUTDOWN_DELAY_MS', '-1'],
   ['SHUTDOWN_TIMEOUT_MS', '1.5'],
 ] as const
+
+test('an app ends if who starts it is killed, also before it runs', {
+  skip: !hasTool('setpriv') && 'only setpriv of Linux asks for a signal then',
+}, async (t) => {
+  const [app] = APPS
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  // One that is late.
+  writeFileSync(join(directory, 'setpriv'), `#!/bin/sh\nsleep 0.2\nPATH="$REAL_PATH" exec setpriv "$@"\n`, {
+    mode: 0o755,
+  })
+  const { PATH = '' } = process.env
+  const mark = `GRID_TEST=${randomUUID()}`
+  const launcher = new URL('../src/launcher.ts', import.meta.url)
+  const source = `import { launch } from '${launcher}'
+void launch(${JSON.stringify(app)})
+process.kill(process.pid, 'SIGKILL')`
+  const [name = '', value] = mark.split('=')
+  const env = { ...process.env, [name]: value, PATH: `${directory}:${PATH}`, REAL_PATH: PATH }
+  const left = () => findProcesses({ groups: [], mark })
+  t.after(() => {
+    for (const pid of left()) process.kill(pid, 'SIGKILL')
+  })
+  const { signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', source], { env })
+  assert.equal(signal, 'SIGKILL')
+  await until('it runs on', () => left().length === 0)
+})
 
 for (const hello of APPS.filter((app) => app.role === 'hello' && isTested(app))) {
   const skip = hello.runtime === 'nginx' && nginx.kind === 'none' ? nginx.describe() : false
