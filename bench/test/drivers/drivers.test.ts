@@ -66,18 +66,29 @@ function describeDriver(name: Driver['name']): void {
       assert.ok(inFlight > 0 && inFlight < 2 * CONNECTIONS, `${inFlight} in flight`)
     })
 
+    /** The part of the requests that fail, all in that way. On a busy machine one load has too few. */
+    const failing = async (path: string, kind: 'status' | 'reset') => {
+      let asked = 0
+      let failed = 0
+      while (asked < 50) {
+        const { requests, errors } = await driver.run(planOf(path))
+        const { [kind]: found = 0, ...others } = errors
+        assert.deepEqual(others, {})
+        failed += found
+        // A wrong status is that of a response.
+        asked += kind === 'status' ? requests : requests + found
+      }
+      return failed / asked
+    }
+
     test('names unexpected statuses, and counts them as responses', async () => {
-      const { requests, errors } = await driver.run(planOf('/fifth-500'))
-      assert.deepEqual(Object.keys(errors), ['status'])
-      const part = (errors.status ?? 0) / requests
+      const part = await failing('/fifth-500', 'status')
       assert.ok(part > 0.1 && part < 0.3, `${part} of the responses`)
     })
 
     for (const path of ['/fifth-resets', '/fifth-closes']) {
       test(`names connections that end before the response: ${path}`, async () => {
-        const { requests, errors } = await driver.run(planOf(path))
-        assert.deepEqual(Object.keys(errors), ['reset'])
-        const part = (errors.reset ?? 0) / (requests + (errors.reset ?? 0))
+        const part = await failing(path, 'reset')
         assert.ok(part > 0.1 && part < 0.35, `${part} of the requests`)
       })
     }
