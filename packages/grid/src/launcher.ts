@@ -144,7 +144,7 @@ function toTarget(address: string): Target {
 /** Keeps a child on its cores, and ends it with us even if we are killed (util-linux; elsewhere neither). */
 function bind(cpu: number | string | undefined): string[] {
   const command: string[] = []
-  // Who is killed before setpriv has asked for the signal causes none: the shell looks whether we are still there.
+  // If we are killed before setpriv has asked for the signal, nobody sends it: so the shell checks that we still run.
   if (hasTool('setpriv'))
     command.push(
       'setpriv',

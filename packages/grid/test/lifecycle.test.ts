@@ -31,7 +31,7 @@ const BAD_SETTINGS = [
   ['SHUTDOWN_TIMEOUT_MS', '1.5'],
 ] as const
 
-test('an app ends if who starts it is killed, also before it runs', {
+test('an app ends with its launcher, also if that is killed before the app runs', {
   skip: !hasTool('setpriv') && 'only setpriv of Linux asks for a signal then',
 }, async (t) => {
   const [app] = APPS

@@ -47,7 +47,10 @@ export function findColdCells(
   }))
 }
 
-/** How many more slices of warm-up cells need in the next heats, by cell. @param cells the same array for all heats of a run */
+/**
+ * How many more slices of warm-up cells need in the next heats, by cell.
+ * @param cells the same array after every heat of a run, so that what earlier heats show is worked out once
+ */
 export function moreWarmupOf(cells: readonly Cell[], heats: readonly Heat[]): ReadonlyMap<string, number> {
   const kept = new Map(heats.map((heat) => [heat, keptSlices(heat)]))
   const groups = [...looksOf(cells, heats, kept).values()]
@@ -61,7 +64,7 @@ export function moreWarmupOf(cells: readonly Cell[], heats: readonly Heat[]): Re
 
 type Looks = ReadonlyMap<string, { seconds: number; residual: number }[]>
 
-/** A run asks after every heat, and what earlier heats show stays the same. */
+/** What heats show of these cells, which stays the same. */
 const LOOKS = new WeakMap<readonly Cell[], WeakMap<Heat, Looks>>()
 
 function looksIn(cells: readonly Cell[]): WeakMap<Heat, Looks> {

@@ -13,7 +13,8 @@ const MOST_WAITING = 16 * 1024 * 1024
 /** Milliseconds after which a collector that was behind is tried again. */
 const RETRY_MS = 5
 
-const CLOCK = new Int32Array(new SharedArrayBuffer(4))
+/** Nobody wakes who waits for it, so that waiting is a pause. */
+const PAUSE = new Int32Array(new SharedArrayBuffer(4))
 
 /**
  * Lines on standard output, in order up to the last one of the exit, because this thread writes them: what another thread writes
@@ -38,7 +39,9 @@ export class Output implements DestinationStream {
     this.#onDropped = onDropped
     setInterval(() => this.flush(), PERIOD_MS).unref()
     process.on('exit', () => {
-      while (!this.#write()) Atomics.wait(CLOCK, 0, 0, 1)
+      do {
+        while (!this.#write()) Atomics.wait(PAUSE, 0, 0, 1)
+      } while (this.#tellDropped())
     })
   }
 
@@ -55,12 +58,18 @@ export class Output implements DestinationStream {
         this.#retry = undefined
         this.flush()
       }, RETRY_MS).unref()
-    } else if (this.#dropped > 0) {
-      const lines = this.#dropped
-      this.#dropped = 0
-      this.#onDropped(lines)
+    } else {
+      this.#tellDropped()
     }
     done?.()
+  }
+
+  /** @returns whether there were any */
+  #tellDropped(): boolean {
+    const lines = this.#dropped
+    this.#dropped = 0
+    if (lines > 0) this.#onDropped(lines)
+    return lines > 0
   }
 
   /** @returns false if the collector is behind */

@@ -158,6 +158,21 @@ test(
   },
 )
 
+test('an exit while the collector stalls: what was dropped is counted there', LIMIT, async () => {
+  using app = launch()
+  const { address } = await app.line('listening')
+  app.pause()
+  for (let times = 0; times < 40; times++) await (await fetch(`${address}/chatter`)).text()
+  app.stop()
+  await until('it still listens', () => refuses(String(address)))
+  app.resume()
+  const { code, lines } = await app.end()
+  const [full, ...more] = lines.filter(({ msg }) => msg === 'log was full: lines dropped')
+  deepEqual([code, more], [0, []])
+  // Beside the chatter: listening, draining, closed and stopped.
+  equal(lines.length - 1 + Number(full?.lines), 200_004)
+})
+
 for (const [how, exit] of [
   ['SIGTERM', 0],
   ['a second SIGTERM', 1],
