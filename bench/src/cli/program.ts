@@ -1,5 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
+import { insteadOf } from '@startgrid/cli/gone.ts'
 import { helpOf, type Table } from '@startgrid/cli/options.ts'
 import { capital, oneLine, wrap } from '@startgrid/cli/text.ts'
 import type { Study } from '../model/experiment.ts'
@@ -66,7 +67,8 @@ async function runCommand(program: Program, args: readonly string[]): Promise<nu
   const command = isNamed ? commands[first] : usual
   if (isNamed && command === undefined)
     throw new UsageError(
-      `There is no command '${first}', only ${Object.keys(commands).join(', ')}${usual === undefined ? '' : '; without one, the grid is raced'}.`,
+      insteadOf(`${name} ${first}`) ??
+        `There is no command '${first}', only ${Object.keys(commands).join(', ')}${usual === undefined ? '' : '; without one, the grid is raced'}.`,
     )
   if (command !== undefined && !(args.includes('--help') && 'help' in command.options))
     return command.run(isNamed ? args.slice(1) : args, program)

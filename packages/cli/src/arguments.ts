@@ -3,6 +3,7 @@ import { type ConnectionOptions, createSecureContext, getCACertificates, type Se
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { parseDuration } from './duration.ts'
 import { ForeseenError } from './foreseen-error.ts'
+import { insteadOf } from './gone.ts'
 
 /** The command line cannot be used as it was typed; the message is a sentence that says what to change. */
 export class UsageError extends ForeseenError {
@@ -43,8 +44,11 @@ export function parseCommandLine<const Config extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Node's message from `parseArgs`, shortened to one sentence. */
-function notUnderstood(error: unknown, command: string): UsageError {
+/** Node's message from `parseArgs`, shortened to one sentence; of an option that is gone, what to use now. */
+export function notUnderstood(error: unknown, command: string): UsageError {
+  const [, option] = /^Unknown option '(--[\w-]+)/.exec(error instanceof Error ? error.message : '') ?? []
+  const instead = option === undefined ? undefined : insteadOf(`${command} ${option}`)
+  if (instead !== undefined) return new UsageError(instead)
   const reason = error instanceof Error ? error.message.split('. ')[0]?.replace(/\.$/, '') : String(error)
   return new UsageError(`${reason}. ${command} --help lists the options.`)
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { readDuration, readInteger, readPercent, UsageError } from './arguments.ts'
+import { notUnderstood, readDuration, readInteger, readPercent, UsageError } from './arguments.ts'
 import { COLUMNS, indented } from './text.ts'
 
 /** Options of a command as a table: what each is called, how its value is read, what it goes with, and what help says. */
@@ -120,8 +120,7 @@ function wordsOf(args: readonly string[], options: Table, command: string) {
       allowPositionals: true,
     })
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split('. ')[0]?.replace(/\.$/, '') : String(error)
-    throw new UsageError(`${reason}. ${command} --help lists the options.`)
+    throw notUnderstood(error, command)
   }
 }
 

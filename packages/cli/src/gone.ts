@@ -1,0 +1,13 @@
+/** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
+const GONE: Readonly<Record<string, string>> = {
+  // 'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
+}
+
+/**
+ * What to do instead of something that is gone, as a sentence; undefined if it never was.
+ * @param typed a command as a person types it, with the option if it is one, such as `pnpm bench --resume`
+ */
+export function insteadOf(typed: string): string | undefined {
+  const instead = GONE[typed]
+  return instead === undefined ? undefined : `${typed} is gone: ${instead}.`
+}
