@@ -1,5 +1,4 @@
-# The load generator, the contract's checks, the agent of `pnpm bench --kubernetes` and the clients of `pnpm reliability`, for a container on the
-# same network as the apps.
+# The load generator, the contract's checks and the agent of `pnpm bench --kubernetes`, for a container on the same network as the apps.
 #   docker build --file docker/loadgen.Dockerfile --tag startgrid/loadgen .
 
 # The first stages are the same in all Dockerfiles here: BuildKit runs each once for all images.
@@ -39,8 +38,6 @@ WORKDIR /startgrid
 COPY --from=dependencies /startgrid .
 COPY --from=pruned /startgrid/out/full/packages packages
 COPY --from=page /startgrid/packages/shared/dist packages/shared/dist
-# The clients of `pnpm reliability --kubernetes`. They need no other package.
-COPY packages/reliability/src/clients packages/reliability/src/clients
 USER node
 # Standard input takes one load per line, and standard output returns one result per line.
 CMD ["node", "--no-memory-reducer", "packages/loadgen/src/engine/child.ts"]

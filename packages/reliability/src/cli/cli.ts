@@ -27,11 +27,6 @@ const WHOLE_MS = { short: 8 * 60_000, full: 50 * 60_000 } as const
 
 /** @returns the exit code, as `HELP` lists them */
 async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--kubernetes')) {
-    // The client of Kubernetes takes a second to load.
-    const { clusterMain } = await import('../cluster/command.ts')
-    return clusterMain(args)
-  }
   const options = readOptions(args)
   if (options.help) process.stdout.write(HELP)
   else if (options.list) process.stdout.write(formatFaults(options.faults))

@@ -29,7 +29,6 @@ export const HELP = `pnpm reliability [APP …] [options]   what each app does w
   --docs         with --full: stores the result and makes docs/reliability.md
                  again; alone: makes it again from the stored result
   --list         prints the faults
-  --kubernetes   faults of a cluster instead; --kubernetes --help lists its options
   --help
 
 Exit codes: 0 all passed; 1 something failed; 2 not understood; 130 interrupted.

@@ -25,8 +25,6 @@ export interface ClientsOptions {
   readonly pauseMs?: number
   /** Milliseconds that a client waits for a connection or for the next part of a response; default 30,000. */
   readonly timeoutMs?: number
-  /** Refusals of a busy app (503 with `retry-after`) are counted apart, and are no failures. */
-  readonly countShed?: boolean
   /** Clients end when the server closes their connection between two requests, instead of opening another one. */
   readonly untilClosed?: boolean
 }
@@ -46,10 +44,6 @@ export interface Tally {
  */
 export class Clients {
   responded = 0
-  /** Pages that were refused with 503 and `retry-after`, because the app is busy; 0 unless `countShed`. */
-  shed = 0
-  /** When a request last failed or crossed, on the clock of `performance.now()`; undefined: never. */
-  lastFailureAt: number | undefined
   /** Resolves when all clients have ended. */
   readonly ended: Promise<Tally>
   readonly #options: ClientsOptions
@@ -89,19 +83,16 @@ export class Clients {
     const outcome = await responseTo(outgoing)
     if ('error' in outcome) {
       const hasCrossed = outgoing.reusedSocket && outcome.error === 'ECONNRESET'
-      this.lastFailureAt = performance.now()
       if (hasCrossed) this.#crossed += 1
       else
         this.#fail(
           `${method} ${path} on a ${outgoing.reusedSocket ? 'kept' : 'new'} connection: ${outcome.error}`,
         )
     } else if (statuses.includes(outcome.status)) this.responded += 1
-    else if (outcome.shed && this.#options.countShed === true) this.shed += 1
     else this.#fail(`${method} ${path}: ${outcome.status}`)
   }
 
   #fail(what: string): void {
-    this.lastFailureAt = performance.now()
     this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
   }
 }
@@ -111,17 +102,16 @@ function hasConnection({ freeSockets }: Agent): boolean {
   return Object.keys(freeSockets).length > 0
 }
 
-type Outcome = { status: number; shed: boolean } | { error: string }
+type Outcome = { status: number } | { error: string }
 
 function responseTo(outgoing: ClientRequest): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   outgoing.once('timeout', () => outgoing.destroy(new Error('no response in time')))
   outgoing.once('error', (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message }))
   outgoing.once('response', (response) => {
-    const { statusCode: status = 0, headers } = response
-    const shed = status === 503 && headers['retry-after'] !== undefined
+    const { statusCode: status = 0 } = response
     response.once('error', () => resolve({ error: `the response (${status}) was cut off` }))
-    response.once('end', () => resolve({ status, shed }))
+    response.once('end', () => resolve({ status }))
     response.resume()
   })
   outgoing.end()

@@ -6,7 +6,6 @@ import { markdownWords } from '@startgrid/cli/table.ts'
 import { FRAMEWORKS, ROLES, type Role } from '@startgrid/grid/apps.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
-import { CLUSTER_FAULTS } from '../cluster/cluster-fault.ts'
 import { FAULTS } from '../faults/index.ts'
 import type { Cell } from '../run.ts'
 import { groupApps } from './app-groups.ts'
@@ -19,12 +18,6 @@ const PAGE = fileURLToPath(new URL('../../../../docs/reliability.md', import.met
 export const MARKS = {
   begin: '<!-- matrix: pnpm reliability --docs -->',
   end: '<!-- end of matrix -->',
-} as const
-
-/** The place of the matrix for clusters. */
-export const CLUSTER_MATRIX = {
-  begin: '<!-- cluster matrix: pnpm reliability --kubernetes --docs -->',
-  end: '<!-- end of cluster matrix -->',
 } as const
 
 /** A page that has no place for the matrix; the message is a sentence. */
@@ -84,7 +77,7 @@ function section(title: string, lines: readonly string[]): string[] {
 }
 
 function formatFaults({ faults }: Result): string {
-  const known = [...FAULTS, ...CLUSTER_FAULTS].filter(({ name }) => faults.includes(name))
+  const known = FAULTS.filter(({ name }) => faults.includes(name))
   const rows = known.map(({ name, title, expected }) => [name, title, expected])
   return markdownWords(['fault', 'what is done', 'what must happen'], rows)
 }

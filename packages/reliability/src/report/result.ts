@@ -33,16 +33,6 @@ export interface Result {
 /** The newest run of this checkout. */
 export const LATEST = fileURLToPath(new URL('../../../../.cache/reliability/result.json', import.meta.url))
 
-/** The newest run in a cluster. */
-export const LATEST_CLUSTER = fileURLToPath(
-  new URL('../../../../.cache/reliability/cluster.json', import.meta.url),
-)
-
-/** The checked-in result of a cluster. */
-export const STORED_CLUSTER = fileURLToPath(
-  new URL('../../../../docs/reliability-cluster.json', import.meta.url),
-)
-
 /** The checked-in result, from which the page is made. */
 export const STORED = fileURLToPath(new URL('../../../../docs/reliability.json', import.meta.url))
 
