@@ -3,8 +3,9 @@ import { resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
 import { addressOf, isLoopback } from '../environments/running/origin.ts'
-import { namesOf, type RaceSystem, type Weighted, withoutValues } from '../experiment/race.ts'
-import { type Command, nameAsked } from '../model/experiment.ts'
+import { namesOf, withoutValues } from '../experiment/command-line.ts'
+import type { RaceSystem, Weighted } from '../experiment/race.ts'
+import { type Command, nameAsked, withoutQueryValues } from '../model/experiment.ts'
 import type { RaceRecord } from '../model/result.ts'
 import { RACE } from './option-table.ts'
 
@@ -123,7 +124,7 @@ export function recordOfRace(
     requests: requests.map((asked) => ({
       name: nameAsked(asked),
       method: asked.method ?? 'GET',
-      path: asked.path,
+      path: withoutQueryValues(asked.path),
       weight: asked.weight ?? null,
       headers: Object.keys(asked.headers ?? {}),
       bodyBytes: asked.body === undefined ? null : Buffer.byteLength(asked.body),
@@ -200,13 +201,16 @@ function isUrl(line: string): boolean {
 
 function readLocal(line: string): string {
   const url = URL.parse(line)
+  const shown = url === null ? 'An address' : `'${url.origin}'`
   if (url === null || url.protocol !== 'http:' || url.pathname !== '/' || url.search !== '')
     throw new UsageError(
-      `'${line}' must be an http:// address without a path, such as http://127.0.0.1:3000; --path says what is asked.`,
+      `${shown} must be an http:// address without a path, such as http://127.0.0.1:3000; --path says what is asked.`,
     )
-  if (url.username !== '' || url.password !== '' || !isLoopback(url.origin))
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(`${shown} must not hold a name and a password: --header says who asks.`)
+  if (!isLoopback(url.origin))
     throw new UsageError(
-      `'${line}' is not on this machine: the generator would share nothing with it, so race servers on 127.0.0.1.`,
+      `${shown} is not on this machine: the generator would share nothing with it, so race servers on 127.0.0.1.`,
     )
   const { host, port } = addressOf(url.origin)
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -220,15 +224,23 @@ function directoryOfPerson(): string {
   return given ?? usual
 }
 
-/** Values of headers, of bodies and of the environment are nobody else's. */
+/** How the value of an option is told; of others whole. */
+const TOLD: Readonly<Record<string, (value: string) => string>> = {
+  '--header': (value) => value.replace(/:.*$/s, ': …'),
+  '--body': (value) => (value.startsWith('@') ? value : '…'),
+  '--command': withoutValues,
+  '--path': withoutQueryValues,
+  '--ready-path': withoutQueryValues,
+}
+
+/** What was typed, without values of headers, bodies, queries, flags and the environment. */
 function withoutSecrets(args: readonly string[]): string[] {
   return args.map((word, index) => {
-    const before = args[index - 1]
-    if (before === '--name') return word
-    if (before === '--header') return word.replace(/:.*$/s, ': …')
-    if (word.startsWith('--header=')) return word.replace(/:.*$/s, ': …')
-    if (before === '--body' && !word.startsWith('@')) return '…'
-    if (/^--body=[^@]/.test(word)) return '--body=…'
-    return withoutValues(word)
+    const [, option = '', value = ''] = /^(--[a-z-]+)=(.*)$/s.exec(word) ?? []
+    if (option !== '') return `${option}=${TOLD[option]?.(value) ?? value}`
+    if (word.startsWith('-')) return word
+    const before = args[index - 1]?.replace(/^-c$/, '--connections') ?? ''
+    if (RACE[before.slice(2) as keyof typeof RACE]?.value != null) return TOLD[before]?.(word) ?? word
+    return isUrl(word) ? word : withoutValues(word)
   })
 }

@@ -43,10 +43,13 @@ export function createRace({ systems, requests, connections, rate }: RaceOptions
     openLoop: names,
     ...(rate !== undefined && { openRate: rate }),
   }
-  const races = workloadsOf(requests).map((workload): [string, LoadRace] => [
-    nameOf(workload),
-    { ...frame, workload },
-  ])
+  const workloads = workloadsOf(requests)
+  const raceNames = workloads.map(nameOf)
+  const races = workloads.map((workload, index): [string, LoadRace] => {
+    const [name = '', before] = [raceNames[index], raceNames.slice(0, index)]
+    const times = before.filter((one) => one === name).length
+    return [times === 0 ? name : `${name} (${times + 1})`, { ...frame, workload }]
+  })
   return {
     name: 'race',
     systems: Object.fromEntries(systems.map((one) => [one.name, systemOf(one)])),
@@ -75,39 +78,4 @@ function nameOf({ mix, ...asked }: Workload): string {
 function systemOf({ name, commit: _, ...how }: RaceSystem): System {
   // A server that waits for a database is measured as well: CPU per request then decides.
   return { title: name, serverBound: false, ...how }
-}
-
-const LONGEST_NAME = 30
-
-/**
- * What tells systems apart in what was typed: `before` and `after` of `node before.js` and `node after.js`. Equal ones are numbered.
- * @param lines commands and addresses
- */
-export function namesOf(lines: readonly string[]): string[] {
-  const words = lines.map((line) => line.trim().split(/\s+/))
-  const [first = []] = words
-  const sameAt = (at: (own: readonly string[]) => string | undefined) =>
-    words.every((own) => at(own) === at(first))
-  const shortest = Math.min(...words.map(({ length }) => length))
-  let start = 0
-  while (start < shortest - 1 && sameAt((own) => own[start])) start++
-  let end = 0
-  while (end < shortest - start - 1 && sameAt((own) => own.at(-1 - end))) end++
-  const parts = words.map((own) => own.slice(start, own.length - end).join(' '))
-  const bare = parts.map((part) => part.replace(/^.*\//, '').replace(/\.\w+$/, '') || part)
-  const chosen = new Set(bare).size === new Set(parts).size ? bare : parts
-  const short = chosen.map((name) => shorten(name))
-  return short.map((name, index) => {
-    const before = short.slice(0, index).filter((one) => one === name).length
-    return before === 0 ? name : `${name}#${before + 1}`
-  })
-}
-
-function shorten(name: string): string {
-  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
-}
-
-/** A command without the values of variables that it sets: they may be secret. */
-export function withoutValues(line: string): string {
-  return line.replace(/(^|[\s;&|(])([A-Za-z_]\w*)=(?:'[^']*'|"[^"]*"|[^\s;&|)]*)/g, '$1$2=…')
 }

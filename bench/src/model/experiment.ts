@@ -189,7 +189,12 @@ export function nameAsked({
   rate,
 }: Asked & Pick<Workload, 'newConnections' | 'rate'>): string {
   const each = newConnections === undefined ? '' : ', a new connection each'
-  return `${method} ${path}${each}${rate === undefined ? '' : `, ${rate} per second`}`
+  return `${method} ${withoutQueryValues(path)}${each}${rate === undefined ? '' : `, ${rate} per second`}`
+}
+
+/** `/items?token=…&page=2`: the values of a query may be secret, but for small numbers. */
+export function withoutQueryValues(path: string): string {
+  return path.replace(/(?<=[?&;][^=&;\s]*=)(?!\d{1,4}(?:[&;\s]|$))[^&;\s]+/g, '…')
 }
 
 export type Race = LoadRace | ProbeRace
