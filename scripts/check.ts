@@ -60,7 +60,6 @@ function findMissing(name: string): string[] {
       ? whyWrong(`${folder}/src/server.ts`, new RegExp(`['\`]${name}\\b`))
       : []),
     ...whyWrong('docker-compose.yml', new RegExp(`^x-${name}:`, 'm'), 'pnpm generate'),
-    ...whyWrong('docs/manners.md', new RegExp(`\\| ${name} +\\|`), 'pnpm conformance --manners'),
   ]
 }
 

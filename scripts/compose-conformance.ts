@@ -1,4 +1,4 @@
-import { checkConformance, type Report } from '@startgrid/conformance'
+import type { Options } from '@startgrid/conformance'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import {
   addressInside,
@@ -9,51 +9,27 @@ import {
 } from '@startgrid/grid/compose.ts'
 import type { ComposeService } from '@startgrid/grid/compose-project.ts'
 
-/** An app and one of the two ways to it. */
+/** One of the two ports of an app, and what the suite must know about it; no options if nothing runs there. */
 export interface Cell {
   app: App
   topology: ComposeTopology
-  /** Where it is: on this machine, or in the cluster's network. Undefined if it is not running. */
-  target: { host: string; port: number } | undefined
+  options: (Options & { target: { host: string; port: number } }) | undefined
 }
 
-/** Both ports of every app that Compose has started, framework by framework. Apps that were not asked for are left out. */
+/** Both ports of every app that Compose has started. */
 export function listCells(services: readonly ComposeService[]): Cell[] {
-  const started = new Map(services.map((service) => [service.name, service]))
-  return APPS.filter((app) => started.has(serviceName(app))).flatMap((app) =>
-    COMPOSE_TOPOLOGIES.map((topology) => ({ app, topology, target: findTarget(started, app, topology) })),
+  const find = (name: string) => services.find((service) => service.name === name)
+  return APPS.filter((app) => find(serviceName(app))).flatMap((app) =>
+    COMPOSE_TOPOLOGIES.map((topology) => {
+      const isBehind = topology === 'nginx'
+      const service = find(isBehind ? FRONT_SERVICE : serviceName(app))
+      const inside = addressInside(app, topology).port
+      const port = service?.ports.find(({ target }) => target === inside)
+      if (service?.state !== 'running' || port === undefined) return { app, topology, options: undefined }
+      const target = { host: port.host, port: port.published }
+      const proxied = isBehind || app.runtime === 'nginx'
+      const { role, absent } = app
+      return { app, topology, options: { target, role, absent, proxied, compressed: isBehind } }
+    }),
   )
-}
-
-function findTarget(
-  services: ReadonlyMap<string, ComposeService>,
-  app: App,
-  topology: ComposeTopology,
-): Cell['target'] {
-  const service = services.get(topology === 'direct' ? serviceName(app) : FRONT_SERVICE)
-  const inside = addressInside(app, topology).port
-  const port = service?.ports.find(({ target }) => target === inside)
-  return service?.state === 'running' && port ? { host: port.host, port: port.published } : undefined
-}
-
-/**
- * Runs the contract's checks through one port.
- * @param runs random inputs per check; default 50
- * @returns undefined if the service is not running
- * @throws {NoResponse} if it runs, but does not respond
- */
-export async function proveCell(
-  { app, topology, target }: Cell,
-  { runs }: { runs?: number } = {},
-): Promise<Report | undefined> {
-  if (target === undefined) return undefined
-  const proxied = topology === 'nginx' || app.runtime === 'nginx'
-  return checkConformance({
-    target,
-    role: app.role,
-    absent: app.absent,
-    proxied,
-    compressed: topology === 'nginx',
-    ...(runs !== undefined && { runs }),
-  })
 }

@@ -17,12 +17,9 @@ import {
   type V1Service,
   type V1ServiceAccount,
 } from '@kubernetes/client-node'
-import { formatReport } from '@startgrid/conformance'
 import { APPS, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { publishedPort, serviceName } from '@startgrid/grid/compose.ts'
 import { IMAGE_TAG, podsName } from '@startgrid/grid/kubernetes.ts'
-import { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
-import { listClusterCells, proveInside } from '../kubernetes-conformance.ts'
 
 /** deploy/kubernetes: as files, as kustomize renders it, and as a cluster takes it. */
 
@@ -258,21 +255,6 @@ describe('the grid in a cluster', { skip: missing }, () => {
   after(() => {
     spawnSync('kubectl', ['delete', '-k', overlay, '--wait=false'], { cwd: ROOT })
     rmSync(overlay, { recursive: true, force: true })
-  })
-
-  test('every app keeps the contract, directly and behind NGINX', async (context) => {
-    const cluster = new Cluster(`${NAMESPACE}-grid`)
-    const pod = await cluster.startPod('loadgen')
-    const cells = await listClusterCells(cluster)
-    assert.equal(cells.length, 2 * APPS.length)
-    for (const cell of cells) {
-      await context.test(`${cell.app.name} ${cell.topology} in a cluster`, async () => {
-        const report = await proveInside(cluster, pod, cell)
-        assert.ok(report, 'it is not running')
-        assert.equal(report.differences.length, 0, `\n${formatReport(report)}`)
-      })
-    }
-    await cluster.removePod(pod)
   })
 
   test('delete leaves nothing behind', () => {

@@ -1,5 +1,7 @@
 /** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
 const GONE: Readonly<Record<string, string>> = {
+  'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
+  'pnpm conformance --manners': 'docs/choosing-a-framework.md lists what differs between frameworks',
   // 'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
   'pnpm reliability --kubernetes':
     'run kubectl rollout restart while pnpm load sends requests to the Service',

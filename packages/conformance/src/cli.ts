@@ -16,9 +16,6 @@ const USAGE = `Checks that a server responds as docs/contract.md says.
   pnpm conformance <role> <url>         such as: pnpm conformance ssr http://127.0.0.1:3000
   pnpm conformance <role> --socket PATH
   pnpm conformance --docker             every service of docker compose, both ports
-  pnpm conformance --kubernetes [--namespace startgrid] [--context NAME]
-                                        every app of a cluster, both ways, from a pod
-  pnpm conformance --manners            starts every app and writes docs/manners.md
 
   <role>               ${ROLES.join(', ')}
   --without CAPABILITY the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)

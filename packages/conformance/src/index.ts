@@ -1,6 +1,4 @@
 export { SECURITY_HEADERS } from './contract/judge.ts'
-export { type Manners, SITUATIONS, type Situation } from './contract/manners.ts'
-export { formatManners, type MannersByFramework, mergeManners } from './contract/manners-document.ts'
 export type { Difference } from './contract/probe.ts'
 export { formatReport } from './contract/report.ts'
 export {

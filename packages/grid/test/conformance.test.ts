@@ -1,10 +1,8 @@
-import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import { isTested, RANDOM_INPUTS, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
-import { formatManners, formatReport, type Manners, mergeManners } from '@startgrid/conformance'
+import { formatReport } from '@startgrid/conformance'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
-import { APPS, type App, FRAMEWORKS, ROLES, TOPOLOGIES, type Topology } from '../src/apps.ts'
+import { APPS, type App, ROLES, TOPOLOGIES, type Topology } from '../src/apps.ts'
 import { type Lineup, startLineup } from '../src/lineup.ts'
 import { ConformanceThread } from './conformance-thread.ts'
 
@@ -20,9 +18,6 @@ const nginx = front.kind === 'none' ? undefined : front
 // Found before the first describe: node:test runs `after` as soon as no test is left, also while this file awaits something.
 const runners = { njs: await findEngine('njs'), qjs: await findEngine('qjs') }
 const PROXIED = TOPOLOGIES.filter((topology) => topology !== 'direct')
-
-/** What the apps themselves showed, by framework: docs/manners.md says the same. */
-const shown = new Map<string, Manners[]>()
 
 const tested = APPS.filter(isTested)
 const behind = new Set(sample('apps in other topologies', tested, Math.ceil(tested.length / 4)))
@@ -46,16 +41,6 @@ for (const role of ROLES) {
       proveAll([app], topologies, isChosen, env, ({ name }) => `${name} (${engine})`, skip))
   }
 }
-
-test('docs/manners.md says what every framework showed', async (t) => {
-  const missing = FRAMEWORKS.filter((framework) => (shown.get(framework)?.length ?? 0) < ROLES.length)
-  if (missing.length > 0) return t.skip(`not seen in all roles: ${missing.join(', ')}`)
-  const document = await readFile(new URL('../../../docs/manners.md', import.meta.url), 'utf8')
-  const manners = new Map(
-    FRAMEWORKS.map((framework) => [framework, mergeManners(shown.get(framework) ?? [])]),
-  )
-  assert.equal(document, formatManners(manners), 'write it anew: pnpm conformance --manners')
-})
 
 /** One test per app and chosen topology. */
 function proveAll(
@@ -111,7 +96,6 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
     const http2 = await suite.check({ ...options, http2: true })
     if (http2.differences.length > 0) throw new Error(`over HTTP/2:\n${formatReport(http2)}`)
   }
-  if (topology === 'direct') shown.set(app.framework, [...(shown.get(app.framework) ?? []), report.manners])
 }
 
 /** An NGINX of this machine with the wanted engine, and how to ask for it. */

@@ -1,5 +1,4 @@
 import { STATUS_CODES } from 'node:http'
-import type { Manner, Situation } from './manners.ts'
 import { type Inspection, inspectDocument } from './markup.ts'
 import { inspectProblem } from './problem.ts'
 
@@ -34,8 +33,6 @@ export interface Expectation {
   statusOnly?: true
   /** Only the status and the rules for all responses are checked: the framework chooses the rest. */
   ownBody?: true
-  /** What this outcome, one of several allowed ones, shows about the server. */
-  manner?: Manner
 }
 
 /** A body of known bytes. */
@@ -69,21 +66,18 @@ const ALLOW = /^(?=.*\bGET\b)(?=.*\bHEAD\b)(?:(?:GET|HEAD|OPTIONS)(?: *, *|$))+$
 
 /** For a path whose last parameter is empty: no route matches, or the parameter is not valid. */
 export function emptyParameter(): Expectation[] {
-  return named('empty-parameter', [problemOf(404), problemOf(400)])
+  return [problemOf(404), problemOf(400)]
 }
 
 /** For a method without a route, on a path that only has GET. */
-export function otherMethod(situation?: 'other-method' | 'rare-method'): Expectation[] {
-  const choices = [withHeaders(problemOf(405), { allow: ALLOW }), problemOf(404), problemOf(501)]
-  return situation === undefined ? choices : named(situation, choices)
+export function otherMethod(): Expectation[] {
+  return [withHeaders(problemOf(405), { allow: ALLOW }), problemOf(404), problemOf(501)]
 }
 
 /** For an unknown method on an unknown path. */
 export function unknownPath(method: string): Expectation[] {
-  const choices = [problemOf(404)]
-  if (method !== 'PROPFIND') return choices
-  const others = [withOptional(problemOf(405), { allow: /^[A-Z, ]*$/ }), problemOf(501)]
-  return named('rare-method-unknown-path', [...choices, ...others])
+  if (method !== 'PROPFIND') return [problemOf(404)]
+  return [problemOf(404), withOptional(problemOf(405), { allow: /^[A-Z, ]*$/ }), problemOf(501)]
 }
 
 /** For OPTIONS on a path that only has GET. RFC 9110 section 8.6 forbids content-length in a 204. */
@@ -94,23 +88,12 @@ export function optionsOfGet(): Expectation[] {
     optional: { 'content-type': /./ },
     ownBody: true,
   }
-  return named('options', [{ status: 204, headers: { allow: ALLOW } }, ok, ...otherMethod()])
-}
-
-/** One of several outcomes that the contract allows, each noted under its status. */
-export function named(situation: Situation, choices: readonly Expectation[]): Expectation[] {
-  return choices.map((choice) => ({ ...choice, manner: [situation, String(choice.status)] }))
+  return [{ status: 204, headers: { allow: ALLOW } }, ok, ...otherMethod()]
 }
 
 /** Other allowed outcomes if there is a body that the route does not read. */
-export function unreadBody(situation?: Situation): Expectation[] {
-  const choices = [problemOf(400), problemOf(413), problemOf(415)]
-  return situation === undefined ? choices : named(situation, choices)
-}
-
-/** Adds the name of the outcome in the table of manners. */
-export function shows(expectation: Expectation, ...manner: Manner): Expectation {
-  return { ...expectation, manner }
+export function unreadBody(): Expectation[] {
+  return [problemOf(400), problemOf(413), problemOf(415)]
 }
 
 export function health(): Expectation {
@@ -170,10 +153,7 @@ export function notModified(etag: string | undefined): Expectation {
 
 /** The outcomes for a client that has this version of a file: 304, or the file once more. */
 export function unlessModified(whole: Expectation, etag: string | undefined): Expectation[] {
-  return [
-    shows(notModified(etag), 'not-modified', '304'),
-    shows(etag === undefined ? whole : withHeaders(whole, { etag }), 'not-modified', '200'),
-  ]
+  return [notModified(etag), etag === undefined ? whole : withHeaders(whole, { etag })]
 }
 
 /** RFC 9110 section 15.3.7: a part of a file. */

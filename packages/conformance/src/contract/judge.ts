@@ -3,19 +3,17 @@ import { methodOf, type Request, shorten } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type Expectation, HTTP_DATE } from './expectation.ts'
 import { compareBytes, compareJson, type Finding, quote } from './finding.ts'
-import { MannersRecord, SITUATIONS, type Situation } from './manners.ts'
 
-/** Values that must be unique while one server is checked, and what the server shows where it may choose. */
+/** Values that must be unique while one server is checked. */
 export interface Session {
   /** NGINX is in front, and may name itself. */
   proxied: boolean
   ids: Set<string>
   nonces: Set<string>
-  manners: MannersRecord
 }
 
 export function createSession(proxied: boolean): Session {
-  return { proxied, ids: new Set(), nonces: new Set(), manners: new MannersRecord() }
+  return { proxied, ids: new Set(), nonces: new Set() }
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
@@ -46,7 +44,7 @@ const FREE: Readonly<Record<string, RegExp>> = {
 
 /**
  * Compares a response with the contract: syntax, status, all headers, body. The headers of all responses are checked here, so that no
- * check can forget them. If several outcomes are allowed, the session records which one it was.
+ * check can forget them.
  * @param expected several if the contract allows several; those with the status of the response apply
  */
 export function judge(
@@ -66,25 +64,9 @@ export function judge(
   const [nearest] = trials.sort((a, b) => a.findings.length - b.findings.length)
   if (nearest === undefined) return [...faults, wrongStatus(response, choices)]
   const { choice, findings } = nearest
-  if (choice.statusOnly) return note(choice, response, session, [])
+  if (choice.statusOnly) return []
   const once = [...judgeId(request, response, session), ...(choice.page ? judgeNonce(response, session) : [])]
-  if (findings.length === 0) observe(request, response, choice, session.manners)
-  return note(choice, response, session, [...faults, ...findings, ...once])
-}
-
-function note(
-  choice: Expectation,
-  response: HttpResponse,
-  { manners }: Session,
-  findings: Finding[],
-): Finding[] {
-  if (findings.length > 0) return findings
-  if (choice.manner !== undefined) manners.add(choice.manner)
-  const allow = headerValue(response.headers, 'allow')
-  if (allow !== undefined && choice.headers.allow !== undefined) {
-    manners.add(['allow', /OPTIONS/.test(allow) ? 'GET, HEAD, OPTIONS' : 'GET, HEAD'])
-  }
-  return findings
+  return [...faults, ...findings, ...once]
 }
 
 function judgeOne(
@@ -264,39 +246,4 @@ function judgeBody(request: Request, response: HttpResponse, expected: Expectati
   return response.body.length === 0
     ? []
     : [{ expected: 'no body', received: `the body ${quote(response.body)}` }]
-}
-
-/** Records how the framework writes the parts that all responses have. */
-function observe(
-  request: Request,
-  response: HttpResponse,
-  choice: Expectation,
-  manners: MannersRecord,
-): void {
-  const type = headerValue(response.headers, 'content-type')
-  if (type !== undefined && choice.type !== undefined) observeType(type, manners)
-  if (choice.type !== undefined && mayLeaveType(request, choice.type))
-    manners.add(['head-type', type === undefined ? 'not sent' : 'sent'])
-  const known = choice.body !== undefined || choice.json !== undefined || choice.inspect !== undefined
-  if (!known || choice.streamed) return
-  const sent = headerValue(response.headers, 'content-length') !== undefined
-  if (methodOf(request) === 'HEAD') manners.add(['head-length', sent ? 'sent' : 'not sent'])
-  else if (response.framing === 'length' || response.framing === 'chunked')
-    manners.add(['framing', sent ? 'content-length' : 'chunked'])
-}
-
-const CHARSETS: Readonly<Record<string, Situation>> = {
-  'application/json': 'json-charset',
-  'application/problem+json': 'problem-charset',
-  'application/health+json': 'health-charset',
-}
-
-const SPELLINGS: readonly string[] = SITUATIONS['text-type'].manners
-
-function observeType(value: string, manners: MannersRecord): void {
-  const [type = ''] = value.toLowerCase().split(/ *;/)
-  const situation = CHARSETS[type]
-  if (situation !== undefined) manners.add([situation, value.includes(';') ? 'with' : 'without'])
-  if (type === 'text/plain')
-    manners.add(['text-type', SPELLINGS.includes(value) ? value : 'another spelling'])
 }

@@ -7,7 +7,6 @@ import { NoResponse } from '../http/source.ts'
 import type { Expectation } from './expectation.ts'
 import type { Finding } from './finding.ts'
 import { judge } from './judge.ts'
-import type { Manner } from './manners.ts'
 import type { Section, Subject } from './subject.ts'
 
 /** One difference between the server and the contract. */
@@ -47,11 +46,6 @@ export class Probe {
     const { name, section } = this.#check
     const text = typeof request === 'string' ? request : describeRequest(request)
     this.differences.push(...findings.map((finding) => ({ check: name, section, request: text, ...finding })))
-  }
-
-  /** Notes which of several allowed outcomes the server showed. */
-  record(...manner: Manner): void {
-    this.subject.session.manners.add(manner)
   }
 
   connect(): Promise<Connection> {

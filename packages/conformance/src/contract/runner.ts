@@ -5,7 +5,6 @@ import type { Target } from '../http/target.ts'
 import type { Check } from './check.ts'
 import { CHECKS } from './checks/index.ts'
 import { createSession } from './judge.ts'
-import type { Manners } from './manners.ts'
 import { assetUrls } from './markup.ts'
 import { loadPage, type Page } from './page.ts'
 import { type Difference, GaveUp, Probe } from './probe.ts'
@@ -57,8 +56,6 @@ export interface Report {
   failed: CheckResult[]
   differences: Difference[]
   skipped: Skipped[]
-  /** The server's outcomes where the contract allows several. */
-  manners: Manners
 }
 
 /**
@@ -84,7 +81,6 @@ async function runChecks(subject: Subject, options: Options): Promise<Report> {
     failed: [],
     differences: [],
     skipped: [],
-    manners: {},
   }
   let dead = false
   for (const check of CHECKS.filter((candidate) => applies(candidate, options))) {
@@ -92,7 +88,7 @@ async function runChecks(subject: Subject, options: Options): Promise<Report> {
     if (reason !== undefined) report.skipped.push({ check: check.name, reason })
     else dead = await runCheck(check, subject, report)
   }
-  return { ...report, manners: subject.session.manners.read() }
+  return report
 }
 
 function createSubject(options: Options, page: Page | undefined): Subject {

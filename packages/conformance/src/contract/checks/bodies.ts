@@ -4,16 +4,7 @@ import { headerValue } from '../../http/header.ts'
 import { describeRequest, type Request } from '../../http/request.ts'
 import { NoResponse } from '../../http/source.ts'
 import type { Check } from '../check.ts'
-import {
-  type Expectation,
-  otherMethod,
-  problemOf,
-  refused,
-  shows,
-  unknownPath,
-  unreadBody,
-} from '../expectation.ts'
-import type { Situation } from '../manners.ts'
+import { type Expectation, otherMethod, problemOf, refused, unknownPath, unreadBody } from '../expectation.ts'
 import { GaveUp, type Probe } from '../probe.ts'
 import { plainRoute, UNKNOWN_PATH } from '../route.ts'
 
@@ -30,8 +21,8 @@ export const bodies: readonly Check[] = [
     section: 'Everything else',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
-      const get = either('large-body-on-get', 'ignored', [expected])
-      const post = either('large-body', 'as without a body', otherMethod())
+      const get = [expected, ...refusals()]
+      const post = [...otherMethod(), ...refusals()]
       for (const method of ['GET', 'HEAD']) await expectLarge(probe, { method, target }, BODY_LIMIT + 1, get)
       for (const method of ['POST', 'PUT', 'DELETE'])
         await expectLarge(probe, { method, target }, BODY_LIMIT + 1, post)
@@ -43,7 +34,7 @@ export const bodies: readonly Check[] = [
     name: 'a body over the limit on an unknown path is 404 or refused',
     section: 'Everything else',
     async run(probe) {
-      const choices = either('large-body-unknown-path', 'as without a body', unknownPath('POST'))
+      const choices = [...unknownPath('POST'), ...refusals()]
       for (const method of ['GET', 'POST', 'DELETE'])
         await expectLarge(probe, { method, target: UNKNOWN_PATH }, BODY_LIMIT + 1, choices)
     },
@@ -65,7 +56,7 @@ export const bodies: readonly Check[] = [
     section: 'Everything else',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
-      const choices = either('body-on-get', 'ignored', [expected])
+      const choices = [expected, ...refusals()]
       const types = ['application/json', 'application/x-www-form-urlencoded', 'application/x-nobody-knows']
       for (const type of types) {
         await probe.expect({ target, headers: [['content-type', type]], body: '{"a":' }, choices)
@@ -86,10 +77,9 @@ export const bodies: readonly Check[] = [
   },
 ]
 
-/** Either the app responds as to a request without a body, or the body is refused by the app or by the wrapper around the server. */
-function either(situation: Situation, manner: string, without: readonly Expectation[]): Expectation[] {
-  const refusals = [...unreadBody(situation), shows(refused(413), situation, '413')]
-  return [...without.map((choice) => shows(choice, situation, manner)), ...refusals]
+/** The body is refused by the app or by the wrapper around the server. */
+function refusals(): Expectation[] {
+  return [...unreadBody(), refused(413)]
 }
 
 /** Declares a body and sends a little of it; afterwards the connection is closed or usable. */
