@@ -4,13 +4,10 @@ import { expressOnBun } from './express-on-bun/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
 import { fastifyReadme } from './fastify-readme/study.ts'
 import { howMuchItMatters } from './how-much-it-matters/study.ts'
-import { instruments } from './instruments/study.ts'
-import { microcache } from './microcache/study.ts'
 import { nginxProxy } from './nginx-proxy/study.ts'
 import { njsVsNode } from './njs-vs-node/study.ts'
 import { overhead } from './overhead/study.ts'
 import { reverseProxy } from './reverse-proxy/study.ts'
-import { selfcheck } from './selfcheck/study.ts'
 import { startup } from './startup/study.ts'
 import { streaming } from './streaming/study.ts'
 import { workerPool } from './worker-pool/study.ts'
@@ -23,18 +20,10 @@ export const PUBLISHED: readonly Study[] = [
   njsVsNode,
   expressToFastify,
   reverseProxy,
-  microcache,
   streaming,
   expressOnBun,
   fastifyReadme,
 ]
 
 /** All studies: those, and our own questions. */
-export const STUDIES: readonly Study[] = [
-  ...PUBLISHED,
-  howMuchItMatters,
-  instruments,
-  overhead,
-  startup,
-  selfcheck,
-]
+export const STUDIES: readonly Study[] = [...PUBLISHED, howMuchItMatters, overhead, startup]

@@ -8,7 +8,7 @@ import { isWithin } from '../judge/analysis.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, type ProbeRace, type Race } from '../model/experiment.ts'
-import type { Detected, Heat } from '../model/heat.ts'
+import type { Heat } from '../model/heat.ts'
 import { isRace, type RaceResult, type Run, type StoredResult } from '../model/result.ts'
 import { attempt, type Course, measurePasses, newHeat, runHeat } from './heat.ts'
 import type { HeatFrame, HeatPlan } from './heats.ts'
@@ -141,17 +141,13 @@ async function runProbes(
     if (signal.aborted) break
     onProgress(index / cells.length)
     let foreign: number | null = null
-    let detected: Detected | undefined
     const onForeign = (part: number) => {
       foreign = part
     }
-    const onDetected = (one: Detected) => {
-      detected = one
-    }
     try {
       const { heat } = planned
-      const figures = await race.probe(system, { signal, heat, quick, onForeign, onDetected })
-      record.probes.push({ cell: id, figures, foreign, ...(detected && { detected }) })
+      const figures = await race.probe(system, { signal, heat, quick, onForeign })
+      record.probes.push({ cell: id, figures, foreign })
     } catch (error) {
       if (!signal.aborted) record.failures.push({ cell: id, reason: oneLine(error) })
     }

@@ -2,7 +2,6 @@ import type { Role } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { BodyExpectation } from '@startgrid/loadgen'
 import type { KeyType } from '@startgrid/nginx/certificate.ts'
-import type { Detected } from './heat.ts'
 
 /**
  * Systems, races between them, and claims about them: what is measured, as data. A study is one in a file; the grid, a server that already runs, and
@@ -22,8 +21,6 @@ export interface Experiment {
   costs?: readonly Costs[]
   /** Systems of one race that differ in the number of workers, for a scaling curve. */
   scaling?: readonly Scaling[]
-  /** Tools that compare servers, tried on differences that were planted. */
-  detection?: Detection
   /** The source's own tool and settings, for `--as-published`. */
   published?: readonly PublishedLoad[]
 }
@@ -149,7 +146,6 @@ export type FrontKind =
   | 'bare'
   | 'bare-naive'
   | 'bare-socket'
-  | 'microcache'
   | 'return-200'
   | 'static'
 
@@ -240,8 +236,6 @@ export interface ProbeContext {
   quick: boolean
   /** To be told which part of all cores others used meanwhile, 0 to 1, where it is known: such a launch is measured again. */
   onForeign(part: number): void
-  /** To be told what a tool that compares servers said. */
-  onDetected(detected: Detected): void
 }
 
 /**
@@ -352,14 +346,6 @@ export interface Scaling {
   race: string
   /** Number of workers by system; one of them has 1. */
   workers: Readonly<Record<string, number>>
-}
-
-/** What was planted, and where the tools were tried: their probes say what they detected. */
-export interface Detection {
-  /** Races of the same systems, which are the tools. */
-  races: readonly string[]
-  /** A race under load that says what the planted work costs: `over` does so much more of it than `under`, which is the first of any two servers. */
-  planted: { race: string; over: string; under: string; work: number }
 }
 
 /** What the source ran: its tool, settings and size of responses. Shown beside ours; it never decides a verdict. */

@@ -1,7 +1,6 @@
 import { TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import Type from 'typebox'
 import { METRICS as STUDY_METRICS } from './experiment.ts'
-import { Detected } from './heat.ts'
 import { count, flag, list, number, object, oneOf, orNull, record, type Static, text } from './schema.ts'
 
 /**
@@ -394,17 +393,6 @@ const ScalingResult = object({
   ),
 })
 
-/** What a tool said once, and what is true. */
-export type Detection = Static<typeof Detection>
-const Detection = object({
-  race: text('Which race.'),
-  system: text('Which tool.'),
-  startedAt: text('Of its heat: ISO 8601, UTC.'),
-  startgrid: text('The commit that was measured with.'),
-  truth: number('How many times as much a request costs the second server.'),
-  ...Detected.properties,
-})
-
 /** What a launch that does not count found of one race of commands. */
 export type PilotRecord = Static<typeof PilotRecord>
 export const PilotRecord = object({
@@ -462,5 +450,4 @@ export const StudyAnalysis = object({
   steps: list(StepResult, 'What single differences cost.'),
   costs: Type.Optional(list(CostsResult, 'What ways to serve cost by amount of work.')),
   scaling: list(ScalingResult, 'Curves over the number of workers.'),
-  detections: Type.Optional(list(Detection, 'What tools said of differences that were planted.')),
 })

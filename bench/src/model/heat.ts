@@ -169,27 +169,6 @@ export const Trial = object({
   series: orNull(Type.Array(TrialWindow), 'Of recoveries: window by window; null for all others.'),
 })
 
-/** What a tool that compares two servers said, when the second one did more work for each request. */
-export type Detected = Static<typeof Detected>
-export const Detected = object({
-  planted: count('How much more work, in any unit.'),
-  seconds: number('What it took.'),
-  estimate: orNull(
-    Type.Number(),
-    'How many times as much a request costs the second one, as far as the tool knows; null if it failed.',
-  ),
-  rules: list(
-    object({
-      rule: text('How its output is read.'),
-      shown: flag('That they differ.'),
-      low: orNull(Type.Number(), 'Lower end of what it does not exclude; null without a verdict.'),
-      high: orNull(Type.Number(), 'Upper end of that.'),
-    }),
-    'What follows from its output.',
-  ),
-  failure: Type.Optional(text(`Why it failed: ${CLAUSE}.`)),
-})
-
 export type Probe = Static<typeof Probe>
 const Probe = object({
   cell: text(CELL),
@@ -198,7 +177,6 @@ const Probe = object({
     Type.Number(),
     'Part of all cores that others used meanwhile, 0 to 1; null where it is not known.',
   ),
-  detected: Type.Optional(Detected),
 })
 
 export type Spread = Static<typeof Spread>

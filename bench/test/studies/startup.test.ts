@@ -16,7 +16,6 @@ const context = {
   quick: true,
   heat: 1,
   onForeign() {},
-  onDetected() {},
 }
 
 test('an app starts, with a compile cache and without, and its memory is known', {

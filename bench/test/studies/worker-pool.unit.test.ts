@@ -4,7 +4,7 @@ import { sample } from '@startgrid/cli/test-run.ts'
 import { processTree } from '@startgrid/machine/processes.ts'
 import { measureMessages } from '../../studies/worker-pool/messages/measure.ts'
 
-const context = (signal: AbortSignal) => ({ signal, quick: true, heat: 1, onForeign() {}, onDetected() {} })
+const context = (signal: AbortSignal) => ({ signal, quick: true, heat: 1, onForeign() {} })
 
 /** Each is loaded with 23,000 messages: a short run tries one. */
 for (const runtime of sample('pools', ['node', 'bun'] as const, 1))

@@ -175,8 +175,7 @@ export function whyNotInPods(
   if (nginx?.front.startsWith('fastcgi') || nginx?.front.endsWith('-socket'))
     return 'containers have no socket in common'
   if (tls !== undefined || nginx?.front === 'nginx-tls') return 'the images have no certificate'
-  if (nginx?.lines !== undefined || nginx?.front === 'microcache')
-    return 'the image of NGINX has no configuration for it'
+  if (nginx?.lines !== undefined) return 'the image of NGINX has no configuration for it'
   return null
 }
 

@@ -44,15 +44,7 @@ const CONNECTIONS = 24_000
 const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')
 
 /** The kinds that only studies need; their templates are in nginx/conf/studies. Each has an NGINX of its own. */
-const STUDY_KINDS = [
-  'return-200',
-  'static',
-  'balanced',
-  'bare',
-  'bare-naive',
-  'bare-socket',
-  'microcache',
-] as const
+const STUDY_KINDS = ['return-200', 'static', 'balanced', 'bare', 'bare-naive', 'bare-socket'] as const
 type StudyKind = (typeof STUDY_KINDS)[number]
 
 export function isStudyKind(kind: FrontKind): kind is StudyKind {

@@ -3,7 +3,6 @@ import { mean } from '@startgrid/stats/moments.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Cell } from '../../model/cell.ts'
 import {
-  type Detection,
   type Experiment,
   METRICS,
   type Measured,
@@ -53,9 +52,6 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
     claims: study.claims.map((claim) => judgeClaim(claim, context)),
     steps: (study.steps ?? []).map((step) => stepOf(step, layouts)),
     scaling: (study.scaling ?? []).map((scaling) => scalingOf(scaling, context)),
-    ...(study.detection !== undefined && {
-      detections: detectionsOf(study.detection, result, records),
-    }),
     ...(study.costs !== undefined && {
       costs: study.costs.map((one) => costsOf(one, (system) => cpuOf(records, one.race, system))),
     }),
@@ -75,36 +71,6 @@ function takenIn({ cells, heats }: StudyResult, race: string): number | null {
 function cpuOf(records: readonly JudgedSystem[], race: string, system: string): (number | null)[] {
   const own = records.find(({ cell, voided }) => !voided && cell.race === race && cell.system === system)
   return (own?.launches ?? []).map((launch) => launch?.figures.cpu ?? null)
-}
-
-/**
- * What the tools said; nothing while it is not known what the planted work costs. That is CPU of two servers in the same heats, which counts whatever
- * a gate says of their rates.
- */
-function detectionsOf(
-  { races, planted: { race: load, over, under, work } }: Detection,
-  { cells, heats, versions: { startgrid } }: StudyResult,
-  records: readonly JudgedSystem[],
-): NonNullable<StudyAnalysis['detections']> {
-  const [dear = [], cheap = []] = [over, under].map(
-    (system) => records.find(({ cell }) => cell.race === load && cell.system === system)?.launches,
-  )
-  const logs = dear.flatMap((launch, heat) => {
-    const [much, little] = [launch, cheap[heat]].map((one) => one?.figures.cpu)
-    return much && little ? Math.log(much / little) : []
-  })
-  if (logs.length === 0) return []
-  const more = Math.exp(mean(logs)) - 1
-  return heats
-    .filter(({ race }) => races.includes(race))
-    .flatMap(({ race, startedAt, probes }) =>
-      probes.flatMap(({ cell: id, detected }) => {
-        const system = cells.find((cell) => cell.id === id)?.system
-        if (detected === undefined || system === undefined) return []
-        const truth = 1 + (more * detected.planted) / work
-        return { race, system, startedAt, startgrid, truth, ...detected }
-      }),
-    )
 }
 
 /** One cell, launch by launch. */

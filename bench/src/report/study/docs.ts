@@ -5,7 +5,6 @@ import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { left, markdownTable, right, tableOf } from '@startgrid/cli/table.ts'
 import { describeMachine, nameMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from '../../model/experiment.ts'
-import type { StudyAnalysis } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { machineFolder, readResult, writeResult } from '../../model/result-file.ts'
 import { formatMarkdownPart } from '../markdown.ts'
@@ -27,24 +26,9 @@ export function hasPage({ name }: Study, directory = DOCS): boolean {
   return existsSync(join(directory, `${name}.md`))
 }
 
-/** Stores what the pages need of a run: a later one on the same kind of machine replaces it. Only what tools detected adds up. */
+/** Stores what the pages need of a run: a later one on the same kind of machine replaces it. */
 export function storeRecord(record: StudyResult, directory = DOCS): void {
-  const path = join(directory, 'results', machineFolder(record), `${record.study}.json`)
-  const { analysis } = record
-  const detections = analysis?.detections && withEarlier(analysis.detections, path)
-  writeResult(path, detections ? { ...record, analysis: { ...analysis, detections } } : record)
-}
-
-/** Each heat once, should a run be stored twice. */
-function withEarlier(
-  detections: NonNullable<StudyAnalysis['detections']>,
-  path: string,
-): NonNullable<StudyAnalysis['detections']> {
-  if (!existsSync(path)) return detections
-  const stored = readResult(path)
-  const before = stored.kind === 'study' ? (stored.analysis?.detections ?? []) : []
-  const known = new Set(before.map(({ startedAt }) => startedAt))
-  return [...before, ...detections.filter(({ startedAt }) => !known.has(startedAt))]
+  writeResult(join(directory, 'results', machineFolder(record), `${record.study}.json`), record)
 }
 
 /**

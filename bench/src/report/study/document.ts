@@ -9,7 +9,6 @@ import type { StudyResult } from '../../model/result.ts'
 import { type Document, type DotChart, ratioChart, warningsOf } from '../document.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
 import { costChart, costSections, costSentences } from './costs.ts'
-import { detectionChart, detectionSections, detectionSentences } from './detection.ts'
 import {
   describeVersions,
   latencySections,
@@ -26,11 +25,10 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
   const { settings, startedAt, analysis, command } = record
   const claims = analysis?.claims ?? []
   const chart =
-    detectionChart(study, record) ??
     claimChart(claims, record.cells) ??
     costChart(study, record) ??
     startupChart(record, Object.keys(study.races))
-  const [, ...sentences] = [...detectionSentences(study, record), ...costSentences(study, record)]
+  const [, ...sentences] = costSentences(study, record)
   return {
     finding: findingOf(study, record),
     subject: `${capital(study.title)}, a ${settings.profile} run of ${formatTimestamp(startedAt)}`,
@@ -41,7 +39,6 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
       verdicts: { title: study.question, table: claimTable(study, record), notes: reasonsOf(record) },
     }),
     sections: [
-      ...detectionSections(study, record),
       ...costSections(study, record),
       ...raceSections(record),
       ...latencySections(record),
@@ -59,8 +56,6 @@ function findingOf(study: Study, record: StudyResult): string {
   const { name, title } = study
   const { analysis, cells } = record
   const claims = analysis?.claims ?? []
-  const [detected] = detectionSentences(study, record)
-  if (detected !== undefined) return detected
   if (claims.length === 0) return costSentences(study, record)[0] ?? `${name}: ${title}`
   const parts = [...Map.groupBy(claims, (claim) => verdictOf(claim, cells).split(',')[0] ?? '')]
     .toSorted(([, [one]], [, [other]]) => rankOf(one) - rankOf(other))

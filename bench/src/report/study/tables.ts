@@ -27,9 +27,7 @@ import { signed } from './costs.ts'
 
 /** All systems of each race. */
 export function raceSections(result: StudyResult): Section[] {
-  // Their systems are tools, which have no figures of their own.
-  const others = new Set(result.analysis?.detections?.map(({ race }) => race))
-  const races = [...Map.groupBy(result.cells, ({ race }) => race)].filter(([race]) => !others.has(race))
+  const races = [...Map.groupBy(result.cells, ({ race }) => race)]
   return races.map(([race, cells]) => {
     const entries = entriesOf(result, cells)
     return {

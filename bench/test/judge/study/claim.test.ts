@@ -54,10 +54,6 @@ const PUBLISHED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'fastify-express-full': '1.02',
   },
   'reverse-proxy': { tls: '1.16', gzip: '1.50', plain: '0.82', cluster: '0.99' },
-  microcache: {
-    ...{ proxied: '1.02', basic: '108', tuned: '395' },
-    ...{ 'few-urls': '1', 'few-urls-longer': '1', 'many-urls': '1' },
-  },
   streaming: { rate: '0.61', gathered: '0.30', cpu: '2' },
   'express-on-bun': {
     ...{ bare: '3.10', 'bare-by-wrk': '3.10' },
