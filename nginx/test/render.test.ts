@@ -30,7 +30,7 @@ function conf(file: string): string {
 describe('rendering', () => {
   test('tuned: a pool of kept connections', () => {
     const text = render(FRONT)
-    assert.match(text, /upstream fastify-hello \{[^}]+\n\s+server \[::1\]:3000 max_fails=1 fail_timeout=1s;/)
+    assert.match(text, /upstream fastify-hello \{[^}]+\n\s+server \[::1\]:3000 max_fails=0;/)
     assert.doesNotMatch(text, /^\s*zone /m)
     assert.match(text, /listen 127\.0\.0\.1:8080;/)
     assert.match(text, /include startgrid\/server\/keep-alive\.conf;/)
@@ -56,7 +56,7 @@ describe('rendering', () => {
     const text = render({ ...FRONT, discovered: true, fallback: { host: 'app.example', port: 80 } })
     assert.match(
       text,
-      /server \[::1\]:3000 resolve max_fails=1 fail_timeout=1s;(?:\n\s+server app\.example:80 resolve max_fails=0 backup;){2}/,
+      /server \[::1\]:3000 resolve max_fails=0;(?:\n\s+server app\.example:80 resolve max_fails=0 backup;){2}/,
     )
   })
 

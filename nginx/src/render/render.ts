@@ -159,19 +159,14 @@ function renderFront(front: Front, accessLog: string, http2?: Http2): string {
   })
 }
 
-/**
- * One line of an `upstream`; templates/keep-alive.conf.template has the reason of the numbers. The last resort is never skipped: nothing is left
- * to try.
- */
-function formatServer(upstream: Upstream, discovered = false, role?: 'backup'): string {
-  const resolve = discovered ? ' resolve' : ''
-  const failures = role === 'backup' ? 'max_fails=0 backup' : 'max_fails=1 fail_timeout=1s'
-  return `server ${formatUpstream(upstream)}${resolve} ${failures};`
+/** One line of an `upstream`; templates/keep-alive.conf.template has the reason of `max_fails=0`. */
+function formatServer(upstream: Upstream, discovered = false, role: '' | ' backup' = ''): string {
+  return `server ${formatUpstream(upstream)}${discovered ? ' resolve' : ''} max_fails=0${role};`
 }
 
 /** Twice, because the address of a Service leads to another pod each time: where the first try failed, the second may not. */
 function fallbackServers(fallback: Upstream, discovered: boolean | undefined): string[] {
-  return Array(2).fill(formatServer(fallback, discovered, 'backup'))
+  return Array(2).fill(formatServer(fallback, discovered, ' backup'))
 }
 
 function readTemplate(name: string): string {

@@ -149,7 +149,7 @@ function writeMain(read: (path: string) => string, hasPage: boolean): string {
   const values: Readonly<Record<string, string>> = {
     NAME: 'app',
     ZONE: 'zone app 64k;',
-    SERVERS: 'server app:3000 resolve max_fails=1 fail_timeout=1s;',
+    SERVERS: 'server app:3000 resolve max_fails=0;',
     LISTEN: '8080',
     TLS: ['listen 8443 ssl;', renderTls(CERTIFICATE).lines].join('\n    '),
     TRUSTED_PROXIES: 'include /tmp/edge/trusted-proxies.conf;',
