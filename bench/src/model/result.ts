@@ -3,23 +3,20 @@ import { Cell, ConformanceRecord } from './cell.ts'
 import {
   Analysis,
   CapacityFigures,
-  CellFigures,
-  GateResult,
-  Interval,
   LatencyFigures,
   OverloadFigures,
   PilotRecord,
   PublishedFigures,
   StudyAnalysis,
 } from './figures.ts'
-import { CpuSeconds, Disturbance, Errors, Heat, PercentilesMs, Slice, Trial } from './heat.ts'
+import { Heat, type Trial } from './heat.ts'
 import { ClusterRecord, DriverRecord, Machine, NginxVersion, TargetRecord, Versions } from './provenance.ts'
 import { count, list, object, oneOf, orNull, type Static, text } from './schema.ts'
 import { Settings } from './settings.ts'
 import { Warning } from './warnings.ts'
 
 /**
- * A run as it is stored: bench/result.schema.json has it for other programs. What was measured (`heats`) is kept apart from what follows from it
+ * A run as it is stored. What was measured (`heats`) is kept apart from what follows from it
  * (`analysis`), which `pnpm bench report` makes again.
  */
 
@@ -120,14 +117,6 @@ const Study = object({
 
 /** By kind: what a file is checked against. */
 export const RESULTS_BY_KIND = { rate: resultOf('rate', Analysis), ...OPEN_LOOPS, study: Study }
-
-/** Parts of results that other programs read under a name. */
-export const NAMED_PARTS = {
-  ...{ Machine, Versions, NginxVersion, ClusterRecord, TargetRecord, DriverRecord, Settings, Warning },
-  ...{ Cell, ConformanceRecord, Heat, Slice, Trial, CpuSeconds, Disturbance, Errors, PercentilesMs },
-  ...{ Interval, GateResult, CellFigures, Analysis, StudyAnalysis },
-  ...{ CapacityFigures, LatencyFigures, OverloadFigures },
-}
 
 /** What was measured, without what follows from it. */
 export type Run = Omit<RaceResult, 'kind' | 'analysis'> & { kind: StoredResult['kind'] }

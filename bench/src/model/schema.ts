@@ -1,12 +1,12 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 
-/** How records are described: each once, as the type in TypeScript, as JSON Schema for other programs, and as what a file is checked against. */
+/** How records are described: each once, as the type in TypeScript and as what a file is checked against. */
 
 export type { Static }
 
-/** An object that has these fields and no others. */
+/** Others may be there: of a feature that is gone. */
 export function object<Properties extends TProperties>(properties: Properties, description?: string) {
-  return Type.Object(properties, { additionalProperties: false, ...(description && { description }) })
+  return Type.Object(properties, description === undefined ? {} : { description })
 }
 
 export function text(description: string) {

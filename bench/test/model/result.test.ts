@@ -16,6 +16,7 @@ import {
   writeResult,
 } from '../../src/model/result-file.ts'
 import { OutputError, prepareOutput } from '../../src/report/output.ts'
+import { golden, NAMES } from '../fixtures/golden.ts'
 import { rateResult } from '../fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
@@ -101,6 +102,19 @@ test('a place that cannot be written to is refused in a sentence', () => {
       () => prepareOutput('/proc/x/y', undefined),
       refused(/^Nothing can .* \/proc\/x\/y \(ENOENT/),
     )
+})
+
+test('results of all kinds fit; a field too few, a wrong one and another version do not', () => {
+  for (const result of NAMES.map((name) => golden(name))) {
+    assert.deepEqual(validateResult(result), [])
+    const { seed: _, ...without } = result
+    assert.match(validateResult(without)[0] ?? '', /seed/)
+    const cells = [{ ...result.cells[0], connections: '64' }]
+    assert.match(validateResult({ ...result, cells })[0] ?? '', /connections/)
+    assert.match(validateResult({ ...result, schema: 4 })[0] ?? '', /^its schema is 4, here it is 5$/)
+  }
+  assert.match(validateResult({ ...rateResult(), kind: 'other' })[0] ?? '', /no kind "other"/)
+  assert.match(validateResult(null)[0] ?? '', /schema/)
 })
 
 test('a result of another schema is refused', () => {
