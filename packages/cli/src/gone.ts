@@ -2,6 +2,8 @@
 const GONE: Readonly<Record<string, string>> = {
   'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
   'pnpm conformance --manners': 'docs/choosing-a-framework.md lists what differs between frameworks',
+  '--with metrics': 'choose --with telemetry and set OTEL_METRICS_EXPORTER=prometheus',
+  '--with bench': 'race pull requests with the action of this repository, action/README.md',
   // 'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
   'pnpm reliability --kubernetes':
     'run kubectl rollout restart while pnpm load sends requests to the Service',

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { currentDirectory, runCommand } from '@startgrid/eject/command.ts'
 import { readBundle } from './bundle.ts'
 
@@ -20,5 +19,4 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     if (source === undefined) throw new Error(`The package lacks ${name}.`)
     return source
   },
-  readTool: async () => readFileSync(new URL('startgrid.tgz', import.meta.url)),
 })

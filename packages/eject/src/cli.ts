@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises'
 import { findApps } from '@startgrid/grid/apps.ts'
-import { readTarball } from 'startgrid/tarball.ts'
 import { currentDirectory, runCommand } from './command.ts'
 import { EjectError } from './eject-error.ts'
 import { OPTIONS } from './options/index.ts'
@@ -23,7 +22,6 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     if (app === undefined) throw new EjectError(`There is no app '${name}'.`)
     return readSource(app, signal)
   },
-  readTool: readTarball,
   async checkTarget(target, path) {
     if (isInside(await realpath(WORKSPACE), target))
       throw new EjectError(`${path} is inside this repository: choose a directory outside of it.`)

@@ -26,8 +26,6 @@ export interface Origin {
   options: readonly { name: string; title: string }[]
   /** @throws {EjectError} if it cannot be read */
   readSource(app: string, signal: AbortSignal): Promise<AppSource>
-  /** The packed startgrid, for options that vendor it. */
-  readTool(): Promise<Buffer>
   /** @throws {EjectError} if no project may be written there */
   checkTarget?(target: string, path: string): Promise<void>
 }
@@ -79,8 +77,7 @@ async function main(args: readonly string[], origin: Origin, signal: AbortSignal
   const source = await origin.readSource(app.name, signal)
   const { options } = choice
   const [git, lockfile] = [!values['no-git'], !values['no-lockfile']]
-  const { readTool } = origin
-  const created = await createProject({ source, target, name, options, git, lockfile, readTool, signal })
+  const created = await createProject({ source, target, name, options, git, lockfile, signal })
   process.stdout.write(formatSummary(created, choice.path))
   return 0
 }

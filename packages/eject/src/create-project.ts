@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Role } from '@startgrid/grid/apps.ts'
 import { type AppSource, ejectTree } from './eject-tree.ts'
 import { writeLockfile } from './lockfile.ts'
@@ -18,8 +16,6 @@ export interface ProjectOptions {
   git: boolean
   /** Whether npm writes a lockfile, for which it asks its registry. */
   lockfile: boolean
-  /** The packed startgrid, for options that vendor it. */
-  readTool(): Promise<Buffer>
   /** Aborts, and removes everything that was written. */
   signal: AbortSignal
 }
@@ -49,7 +45,6 @@ export async function createProject({
   options = [],
   git,
   lockfile,
-  readTool,
   signal,
 }: ProjectOptions): Promise<Created> {
   const files = ejectTree(source, { name, options, lockfile })
@@ -57,7 +52,6 @@ export async function createProject({
   let known = true
   await stage(target, async (directory) => {
     await writeFiles(directory, files)
-    for (const path of toolsOf(source, options)) await writeFile(join(directory, path), await readTool())
     if (lockfile) unlocked = await writeLockfile(directory, signal)
     if (unlocked !== undefined)
       await writeFiles(directory, ejectTree(source, { name, options, lockfile: false }))
@@ -66,12 +60,4 @@ export async function createProject({
   })
   const locked = lockfile && unlocked === undefined
   return { name, role: source.project.role, files: files.size, locked, unlocked, known }
-}
-
-/** Where options want the packed startgrid. */
-function toolsOf({ options }: AppSource, chosen: readonly string[]): string[] {
-  return chosen.flatMap((name) => {
-    const option = options[name]
-    return option === undefined || 'refused' in option ? [] : (option.tool ?? [])
-  })
 }

@@ -1,3 +1,4 @@
+import { insteadOf } from '@startgrid/cli/gone.ts'
 import { EjectError } from './eject-error.ts'
 import { ci, dependabot } from './files/ci.ts'
 import { compose } from './files/compose.ts'
@@ -86,7 +87,9 @@ function chooseOptions({ app, options }: AppSource, names: readonly string[]): C
   for (const name of names) {
     if (name in options) continue
     const known = Object.keys(options).join(', ')
-    throw new EjectError(`There is no option '${name}'. The options are: ${known}.`)
+    throw new EjectError(
+      insteadOf(`--with ${name}`) ?? `There is no option '${name}'. The options are: ${known}.`,
+    )
   }
   return Object.entries(options).flatMap(([name, option]) => {
     if (!names.includes(name)) return []
@@ -106,21 +109,13 @@ function combine(project: SourceProject, name: string, chosen: readonly Chosen[]
     project.dependencies,
     chosen.map((one) => one.dependencies),
   )
-  const development = merge(
-    project.devDependencies,
-    chosen.map((one) => one.devDependencies),
-  )
   return {
     ...project,
     name,
     dependencies,
     devDependencies: Object.fromEntries(
-      Object.entries(development).filter(([one]) => !(one in dependencies)),
+      Object.entries(project.devDependencies).filter(([one]) => !(one in dependencies)),
     ),
-    scripts: Object.assign({}, project.scripts, ...chosen.map(({ scripts }) => scripts)) as Record<
-      string,
-      string
-    >,
     arguments: chosen.flatMap((one) => one.arguments),
     environment: [...project.environment, ...chosen.flatMap((one) => one.environment)],
     sections: chosen.map(({ title, readme: text }) => ({ title, text })),

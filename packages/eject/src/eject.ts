@@ -1,9 +1,8 @@
 import type { App } from '@startgrid/grid/apps.ts'
-import { readTarball } from 'startgrid/tarball.ts'
 import { type Created, createProject, type ProjectOptions } from './create-project.ts'
 import { readSource } from './source.ts'
 
-export interface EjectOptions extends Omit<ProjectOptions, 'source' | 'readTool'> {
+export interface EjectOptions extends Omit<ProjectOptions, 'source'> {
   app: App
 }
 
@@ -12,5 +11,5 @@ export interface EjectOptions extends Omit<ProjectOptions, 'source' | 'readTool'
  * @throws {EjectError} for errors that the person can fix, `AbortError` if aborted; after any error nothing is left behind
  */
 export async function eject({ app, ...options }: EjectOptions): Promise<Created> {
-  return createProject({ ...options, source: await readSource(app, options.signal), readTool: readTarball })
+  return createProject({ ...options, source: await readSource(app, options.signal) })
 }

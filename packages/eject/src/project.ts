@@ -27,12 +27,8 @@ export type SourceOption =
       title: string
       files: Readonly<Record<string, string>>
       dependencies: Readonly<Record<string, string>>
-      devDependencies: Readonly<Record<string, string>>
       arguments: readonly string[]
       environment: readonly Setting[]
-      scripts?: Readonly<Record<string, string>>
-      /** Where the packed startgrid goes. */
-      tool?: string
       readme: string
     }
 

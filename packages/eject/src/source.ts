@@ -36,8 +36,6 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
     'docker',
     'deploy',
     'packages/eject/src/options/templates',
-    'packages/startgrid/package.json',
-    'action',
   ])
   await requireTracked(`apps/${app.framework}`)
   const code = isNjs ? writeNjsCode(app, tracked) : writeCode(app, tracked)
@@ -98,15 +96,13 @@ function describeOptions(
 }
 
 function resolve(title: string, addition: Addition, catalog: Catalog): SourceOption {
-  const { dependencies = [], devDependencies = [], environment = [], scripts = {} } = addition
+  const { dependencies = [], environment = [] } = addition
   return {
     ...addition,
     title,
     arguments: addition.arguments ?? [],
     environment,
-    scripts,
     dependencies: resolveVersions(dependencies, catalog),
-    devDependencies: resolveVersions(devDependencies, catalog),
   }
 }
 

@@ -32,7 +32,6 @@ const SOURCE: AppSource = {
       title: 'Traces',
       files: { 'src/trace.ts': 'trace()\n' },
       dependencies: { 'left-pad': '^1.0.0', abc: '^2.0.0' },
-      devDependencies: {},
       arguments: ['--import', './src/trace.ts'],
       environment: [{ name: 'TRACE_TO', default: '', meaning: 'where traces go' }],
       readme: 'Set `TRACE_TO`.',
@@ -41,7 +40,6 @@ const SOURCE: AppSource = {
       title: 'A proxy',
       files: { 'proxy.yaml': 'service: {{label}}\npackage: "{{name}}"\n' },
       dependencies: {},
-      devDependencies: {},
       arguments: [],
       environment: [],
       readme: 'Start it.',
@@ -131,6 +129,10 @@ test('an option that is unknown, or that the app cannot have, is refused with a 
   throws(() => ejectTree(SOURCE, { name: 'tea', options: ['trance'], lockfile: true }), {
     name: 'EjectError',
     message: "There is no option 'trance'. The options are: trace, proxy, magic.",
+  })
+  throws(() => ejectTree(SOURCE, { name: 'tea', options: ['metrics'], lockfile: true }), {
+    name: 'EjectError',
+    message: '--with metrics is gone: choose --with telemetry and set OTEL_METRICS_EXPORTER=prometheus.',
   })
   throws(() => ejectTree(SOURCE, { name: 'tea', options: ['magic'], lockfile: true }), {
     name: 'EjectError',

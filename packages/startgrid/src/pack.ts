@@ -1,9 +1,34 @@
-import { rmSync } from 'node:fs'
+import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { writeProgram } from './tarball.ts'
+import { readVersions } from '@startgrid/machine/provenance.ts'
+import { buildProgram } from './program.ts'
 
-/** Writes dist/. npm runs this before it packs. */
+/** Writes dist/: the command, and the programs that it starts. npm runs this before it packs. */
 
-const DIST = fileURLToPath(new URL('../dist/', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const PACKAGE = join(ROOT, 'packages/startgrid')
+const DIST = join(PACKAGE, 'dist')
+
 rmSync(DIST, { recursive: true, force: true })
-await writeProgram(DIST)
+const { version, engines } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as {
+  version: string
+  engines: { node: string }
+}
+await buildProgram(
+  {
+    startgrid: `${ROOT}bench/src/cli/startgrid.ts`,
+    'guard-process': `${ROOT}packages/machine/src/guard-process.ts`,
+    child: `${ROOT}packages/loadgen/src/engine/child.ts`,
+    'server-process': `${ROOT}packages/loadgen/src/instrument/server-process.ts`,
+  },
+  { directory: DIST, target: engines.node.replace('>=', 'node') },
+)
+// Reports hold them; they are read from beside the code.
+for (const file of globSync(`${ROOT}bench/src/report/html/*.{css,js}`))
+  copyFileSync(file, join(DIST, basename(file)))
+const versions = readVersions()
+writeFileSync(
+  join(DIST, 'versions.json'),
+  JSON.stringify({ ...versions, startgrid: `${version} (${versions.startgrid})`, packages: {} }),
+)

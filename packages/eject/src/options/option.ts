@@ -24,15 +24,10 @@ export interface Addition {
   files: Readonly<Record<string, string>>
   /** Names of packages. The catalog of the workspace has their versions. */
   dependencies?: readonly string[]
-  devDependencies?: readonly string[]
   /** Arguments of the runtime in `npm start`, in `npm run dev` and in the image, such as `--import ./src/telemetry.ts`. */
   arguments?: readonly string[]
   /** Variables that the new files read. `compose.yaml` passes them on, and the README lists them. */
   environment?: readonly Setting[]
-  /** Scripts of package.json. */
-  scripts?: Readonly<Record<string, string>>
-  /** Where the packed startgrid goes, in a directory that one of the files is in. */
-  tool?: string
   /** A section of the README without its heading, which is the title of the option. */
   readme: string
 }

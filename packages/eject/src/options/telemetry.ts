@@ -37,6 +37,16 @@ export const telemetry: Option = {
           default: 'http://localhost:4318',
           meaning: 'the collector of OpenTelemetry that gets traces and metrics',
         },
+        {
+          name: 'OTEL_METRICS_EXPORTER',
+          default: 'otlp',
+          meaning: '`prometheus`: metrics are at `http://127.0.0.1:9464/metrics` instead',
+        },
+        {
+          name: 'OTEL_EXPORTER_PROMETHEUS_HOST',
+          default: '127.0.0.1',
+          meaning: 'address of that port; `0.0.0.0` in a container',
+        },
         { name: 'OTEL_SERVICE_NAME', default: '', meaning: 'its name in traces; the npm name if not set' },
         {
           name: 'OTEL_TRACES_SAMPLER',
@@ -47,7 +57,8 @@ export const telemetry: Option = {
       readme: `\`src/telemetry.ts\` sends traces and metrics to a collector by OTLP. Each request is a span with its route, each \`fetch\` a span below it.
 \`http.server.request.duration\` has method, route and status. The access log has the same \`trace_id\`. Probes have no spans. For databases
 and queues, add [their instrumentations](https://opentelemetry.io/ecosystem/registry/?language=js). With \`OTEL_LOG_LEVEL=error\` it says
-when the collector cannot be reached.`,
+when the collector cannot be reached. For Prometheus alone, without a collector, set \`OTEL_METRICS_EXPORTER=prometheus OTEL_TRACES_EXPORTER=none\`, and let only Prometheus
+reach port 9464.`,
     }
   },
 }

@@ -1,12 +1,8 @@
-import { channel } from 'node:diagnostics_channel'
 import type { ServerResponse } from 'node:http'
 import { createQueueWatch } from './overload.ts'
 
 /** Milliseconds of rendering in one turn of the event loop; further requests wait in line. */
 const BURST_MS = 10
-
-/** Other code, such as metrics, can subscribe to every response that is shed. */
-const sheds = channel('app:shed')
 
 /** A response of Node: `closed` is true after a client abort. */
 type Response = Pick<ServerResponse, 'closed'>
@@ -44,7 +40,6 @@ export function createLoadShedder(
     const time = now()
     let next = line.shift()
     while (next !== undefined && (next.response.closed || isStanding(time - next.since, time))) {
-      if (!next.response.closed) sheds.publish(next.response)
       next.tell(true)
       next = line.shift()
     }

@@ -118,7 +118,7 @@ export interface LoggedResponse {
   traceparent?: string | string[] | null | undefined
 }
 
-/** Other code, such as metrics, can subscribe to every `LoggedResponse`. Without a subscriber it costs nothing. */
+/** Other code, such as telemetry, can subscribe to every `LoggedResponse`. Without a subscriber it costs nothing. */
 const responses = channel('app:response')
 
 /** The last line of the access log: only strings and numbers. */
