@@ -13,7 +13,7 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 const PAGES = globSync(['*.md', 'docs/**/*.md', '{apps,bench,packages,nginx,scripts,action}/**/*.md'], {
   cwd: ROOT,
-  exclude: ['**/node_modules', 'bench/results', 'docs/decisions'],
+  exclude: ['**/node_modules', 'bench/results'],
 })
 
 /** What pages name, with the parts that the expression finds. */
