@@ -19,9 +19,6 @@ import { Memory } from './remembered.ts'
 
 /** Equal work first: before a cell is measured, the contract's suite must pass on it. */
 
-/** Random inputs per check. `pnpm test` takes 50; here the fixed ones count, and time is short. */
-export const RUNS = 5
-
 /** Cells that are started together, and how many of them are proven at the same time: the suite mostly waits. */
 const STARTED = 18
 const AT_ONCE = 6
@@ -130,7 +127,7 @@ export function suiteWords(target: Target, { role, absent, proxied, compressed }
   if (!('port' in target)) throw new Error('containers have no socket in common')
   return [
     ...['packages/conformance/src/cli.ts', role, `http://${formatAddress(target)}`],
-    ...['--json', '--runs', String(RUNS)],
+    '--json',
     ...(proxied ? ['--proxied'] : []),
     ...(compressed ? ['--compressed'] : []),
     ...absent.flatMap((capability) => ['--without', capability]),

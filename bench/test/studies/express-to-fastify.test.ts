@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { RANDOM_INPUTS, sample } from '@startgrid/cli/test-run.ts'
+import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
@@ -28,7 +28,6 @@ for (const { role, topology } of sample('fastify-express', PLACES, 1)) {
       target: running.target,
       role,
       proxied: topology !== 'direct',
-      runs: RANDOM_INPUTS,
     })
     if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
   })

@@ -1,6 +1,8 @@
 /** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
 const GONE: Readonly<Record<string, string>> = {
   'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
+  'pnpm conformance --seed': 'it sends the same requests every time',
+  'pnpm conformance --runs': 'it sends the same requests every time',
   'pnpm conformance --manners': 'docs/choosing-a-framework.md lists what differs between frameworks',
   '--with metrics': 'choose --with telemetry and set OTEL_METRICS_EXPORTER=prometheus',
   '--with bench': 'race pull requests with the action of this repository, action/README.md',

@@ -20,9 +20,6 @@ export const TEST_RUN: TestRun = {
   framework: STARTGRID_TEST_FRAMEWORK,
 }
 
-/** Random inputs per check of the contract. Seeds rotate, so short runs try other ones each time. */
-export const RANDOM_INPUTS = TEST_RUN.full ? 50 : 20
-
 /** Whether the run tries the apps of this framework. */
 export function isTested({ framework }: { framework: string }): boolean {
   return TEST_RUN.framework === undefined || framework === TEST_RUN.framework

@@ -9,7 +9,8 @@ import {
   ROLES,
   type Role,
 } from './index.ts'
-import { checkProtocol, formatProtocol } from './protocol/protocol.ts'
+import { FORMS } from './protocol/forms.ts'
+import { checkRfc9112 } from './protocol/rfc9112.ts'
 
 const USAGE = `Checks that a server responds as docs/contract.md says.
 
@@ -24,13 +25,8 @@ const USAGE = `Checks that a server responds as docs/contract.md says.
   --proxied            NGINX responds or stands in front
   --compressed         that NGINX compresses pages
   --only TEXT          only the checks whose name contains it
-  --seed N             the random inputs of an earlier run
-  --runs N             random inputs per check, 50 by default
   --json               the report as JSON
-
-  --protocol           instead of the contract, HTTP below it: forms of RFC 9112,
-                       limits, requests that hide another one, random requests
-                       (--runs of them, 1500 by default)
+  --protocol           instead of the contract, the forms of RFC 9112
 `
 
 /** Runs the command line. Resolves with the exit code: 0 conforms, 1 differs, 2 invalid usage or no server. */
@@ -40,9 +36,10 @@ async function main(args: readonly string[]): Promise<number> {
     if (values.help) return print(USAGE, 0)
     const options = readOptions(values, positionals)
     if (values.protocol) {
-      const report = await checkProtocol(options)
-      const isClean = report.parts.every(({ findings }) => findings.length === 0)
-      return print(values.json ? report : formatProtocol(report), isClean ? 0 : 1)
+      const { findings, notes } = await checkRfc9112(options.target)
+      const counts = `${FORMS.length} forms of RFC 9112, ${findings.length} not as it demands`
+      const text = [...findings, ...notes, counts].join('\n')
+      return print(values.json ? { findings, notes } : text, findings.length === 0 ? 0 : 1)
     }
     const report = await checkConformance(options)
     return print(values.json ? report : formatReport(report), report.differences.length === 0 ? 0 : 1)
@@ -64,8 +61,6 @@ function readArguments(args: readonly string[]) {
       compressed: { type: 'boolean', default: false },
       socket: { type: 'string' },
       only: { type: 'string', default: '' },
-      seed: { type: 'string' },
-      runs: { type: 'string' },
       protocol: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -94,8 +89,6 @@ function readOptions(values: Arguments['values'], [role, url, ...rest]: Argument
     proxied: values.proxied,
     compressed: values.compressed,
     only: values.only,
-    ...(values.seed === undefined ? {} : { seed: readCount('--seed', values.seed) }),
-    ...(values.runs === undefined ? {} : { runs: readCount('--runs', values.runs) }),
   }
 }
 
@@ -108,11 +101,6 @@ function readCapability(text: string): Capability {
   if (found === undefined)
     throw new UsageError(`--without is '${text}', but must be ${CAPABILITIES.join(' or ')}.`)
   return found
-}
-
-function readCount(name: string, text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`${name} is '${text}', but must be a whole number.`)
-  return Number(text)
 }
 
 function print(report: string | object, code: number): number {

@@ -58,19 +58,6 @@ test('a run can be stopped', async () => {
   }
 })
 
-test('the same seed tries the same inputs', async () => {
-  const decode = (name: string) => Buffer.from(decodeURIComponent(name)).toString('latin1')
-  const reference = await startReference('hello', { decode })
-  try {
-    const options = { target: reference.target, role: 'hello', only: 'any name is greeted', seed: 1 } as const
-    const [first, second] = [await checkConformance(options), await checkConformance(options)]
-    assert.equal(first.differences.length, 1)
-    assert.deepEqual(first, second)
-  } finally {
-    await reference.close()
-  }
-})
-
 async function mayBeCompressed(): Promise<void> {
   const reference = await startReference('ssr', { proxy: compress })
   try {

@@ -4,7 +4,7 @@ import { chooseAllCores } from '@startgrid/machine/cores.ts'
 import { fitToMachine } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
-import { proofOf, RUNS } from '../conformance.ts'
+import { proofOf } from '../conformance.ts'
 import {
   type Contract,
   type Environment,
@@ -70,5 +70,5 @@ const SETTINGS = ['TRUST_PROXY', 'SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'NO
 
 /** The contract's suite in this process. @throws {Error} if it cannot run */
 export async function proveHere(target: Target, contract: Contract, signal: AbortSignal): Promise<Proof> {
-  return proofOf(await checkConformance({ target, ...contract, runs: RUNS, signal }))
+  return proofOf(await checkConformance({ target, ...contract, signal }))
 }

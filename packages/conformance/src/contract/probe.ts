@@ -1,4 +1,3 @@
-import { type IAsyncProperty, check as search } from 'fast-check'
 import { type Connection, openConnection } from '../http/connection.ts'
 import { Http1Only } from '../http/http2.ts'
 import { describeRequest, type Request } from '../http/request.ts'
@@ -123,35 +122,9 @@ export class Probe {
       }
     }
   }
-
-  /**
-   * Tries random inputs. Only the smallest input with a difference is reported.
-   * @param property its predicate calls `holds`
-   */
-  async search<T>(property: (holds: Holds) => IAsyncProperty<T>): Promise<void> {
-    let smallest: Difference[] = []
-    const holds: Holds = async (request, expected) => {
-      const trial = new Probe(this.subject, this.#check)
-      await trial.expect(request, expected).catch(ignoreGivingUp)
-      this.tried ||= trial.tried
-      if (trial.differences.length > 0) smallest = trial.differences
-      return trial.differences.length === 0
-    }
-    const { seed, runs } = this.subject
-    const result = await search(property(holds), { seed, numRuns: runs, interruptAfterTimeLimit: 10_000 })
-    if (result.errorInstance instanceof NoResponse) throw result.errorInstance
-    if (result.failed) this.differences.push(...smallest)
-  }
 }
-
-/** Whether a request gets a response as expected. */
-type Holds = (request: Request, expected: Expectation | readonly Expectation[]) => Promise<boolean>
 
 /** A check ended early; what it found is noted. */
 export class GaveUp extends Error {
   override name = 'GaveUp'
-}
-
-function ignoreGivingUp(error: unknown): void {
-  if (!(error instanceof GaveUp)) throw error
 }

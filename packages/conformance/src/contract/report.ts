@@ -11,9 +11,8 @@ export function formatReport(report: Report): string {
   const { passed, failed, skipped, tls } = report
   const counts = `${passed.length} checks passed, ${failed.length} failed, ${skipped.length} skipped`
   const reasons = skipped.map(({ check, reason }) => wrap('- ', `skipped: ${check} (${reason})`))
-  const seed = failed.length > 0 ? ` (seed ${report.seed})` : ''
   const over = tls === undefined ? [] : [tls]
-  return [...paragraphs(report.differences), ...reasons, ...over, `${counts}${seed}`].join('\n')
+  return [...paragraphs(report.differences), ...reasons, ...over, counts].join('\n')
 }
 
 /** The same difference often shows in many responses, such as a header that is missing everywhere: it is told once. */

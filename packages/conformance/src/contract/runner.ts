@@ -21,12 +21,6 @@ export interface Options {
   compressed?: boolean
   /** Speaks HTTP/2, over TLS. What is about HTTP/1.1 is skipped; default false. */
   http2?: boolean
-  /** URLs of assets; default: those that the page loads. */
-  assets?: readonly string[]
-  /** Seed of the random inputs; the report shows it. */
-  seed?: number
-  /** Random inputs per check. */
-  runs?: number
   /** Only checks whose name contains this. */
   only?: string
   /** Milliseconds for each response. */
@@ -50,7 +44,6 @@ export interface Report {
   role: Role
   /** Protocol, cipher and ALPN of the first connection; undefined without TLS. */
   tls: string | undefined
-  seed: number
   passed: CheckResult[]
   /** Checks with at least one difference. */
   failed: CheckResult[]
@@ -76,7 +69,6 @@ async function runChecks(subject: Subject, options: Options): Promise<Report> {
   const report: Report = {
     role: subject.role,
     tls: await assertReachable(subject),
-    seed: subject.seed,
     passed: [],
     failed: [],
     differences: [],
@@ -92,21 +84,11 @@ async function runChecks(subject: Subject, options: Options): Promise<Report> {
 }
 
 function createSubject(options: Options, page: Page | undefined): Subject {
-  const {
-    target,
-    role,
-    absent = [],
-    proxied = false,
-    seed = randomSeed(),
-    runs = 50,
-    timeoutMs = 30_000,
-  } = options
+  const { target, role, absent = [], proxied = false, timeoutMs = 30_000 } = options
   const subject: Subject = {
     target,
     role,
     absent,
-    seed,
-    runs,
     timeoutMs,
     signal: options.signal,
     http2: options.http2,
@@ -118,13 +100,8 @@ function createSubject(options: Options, page: Page | undefined): Subject {
   }
   if (options.http2) subject.shared = new SharedHttp2(target, subject)
   let found: Promise<readonly string[]>
-  subject.assets = () =>
-    (found ??= options.assets ? Promise.resolve(options.assets) : discoverAssets(subject))
+  subject.assets = () => (found ??= discoverAssets(subject))
   return subject
-}
-
-function randomSeed(): number {
-  return Math.floor(Math.random() * 2 ** 31)
 }
 
 async function assertReachable(subject: Subject): Promise<string | undefined> {

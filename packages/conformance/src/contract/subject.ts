@@ -28,8 +28,6 @@ export interface Subject extends Patience {
   target: Target
   role: Role
   absent: readonly Capability[]
-  seed: number
-  runs: number
   session: Session
   /** For requests that need no connection of their own; undefined over HTTP/1.1, where each has one. */
   shared: SharedHttp2 | undefined
@@ -37,6 +35,6 @@ export interface Subject extends Patience {
   page: Page | undefined
   /** All that the server has logged so far; undefined where nobody can read it. */
   log: (() => string) | undefined
-  /** URLs of the assets, from the caller or from the page. */
+  /** URLs of the assets that the page loads. */
   assets: () => Promise<readonly string[]>
 }

@@ -1,4 +1,3 @@
-import { asyncProperty, integer, string } from 'fast-check'
 import type { Check } from '../check.ts'
 import { problemOf, text } from '../expectation.ts'
 
@@ -27,17 +26,6 @@ const NAMES: readonly (readonly [sent: string, meant: string])[] = [
   ['x'.repeat(1000), 'x'.repeat(1000)],
 ]
 
-const SURROGATES = { first: 0xd800, count: 0x800 }
-
-/**
- * Any character of Unicode but NUL, which is rejected. fast-check's unit `binary` means the same, but makes a table of a million
- * characters first, which takes a second or two.
- */
-const character = integer({ min: 1, max: 0x10ffff - SURROGATES.count }).map(
-  (index) => String.fromCodePoint(index < SURROGATES.first ? index : index + SURROGATES.count),
-  indexOf,
-)
-
 /** Lines about `/hello/:name`. */
 export const names: readonly Check[] = [
   table('a name is percent-decoded as UTF-8', NAMES),
@@ -64,15 +52,6 @@ export const names: readonly Check[] = [
     ['..x', '..x'],
   ]),
   {
-    name: 'escaped dots in a name are data, or dot segments',
-    section: 'Routes',
-    roles: ['hello'],
-    async run(probe) {
-      await probe.expect({ target: '/hello/%2E' }, [greets('.'), problemOf(404)])
-      await probe.expectEach(['/hello/%2E%2E', '/hello/%2e%2e'], [greets('..'), text('Hello World!')])
-    },
-  },
-  {
     name: 'a name is one segment',
     section: 'Routes',
     roles: ['hello'],
@@ -81,29 +60,7 @@ export const names: readonly Check[] = [
       await probe.expectEach(targets, problemOf(404))
     },
   },
-  {
-    name: 'any name is greeted',
-    section: 'Routes',
-    roles: ['hello'],
-    async run(probe) {
-      // Many clients remove a raw dot segment (RFC 3986 section 5.2.4), so it cannot be tested.
-      const name = string({ unit: character, minLength: 1, maxLength: 40 }).filter(
-        (text) => !/^\.{1,2}$/.test(text),
-      )
-      await probe.search((holds) =>
-        asyncProperty(name, (text) => holds({ target: `/hello/${encodeURIComponent(text)}` }, greets(text))),
-      )
-    },
-  },
 ]
-
-/** Tells fast-check of which strings a name can be made. @throws {RangeError} for what is not one character */
-function indexOf(text: unknown): number {
-  const code = typeof text === 'string' ? text.codePointAt(0) : undefined
-  if (code === undefined || !(text as string).isWellFormed() || String.fromCodePoint(code) !== text)
-    throw new RangeError('This is not one character.')
-  return code < SURROGATES.first ? code : code - SURROGATES.count
-}
 
 function greets(name: string) {
   return text(`Hello, ${name}!`)

@@ -3,15 +3,7 @@ import { headerValue } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
 import { NoResponse } from '../../http/source.ts'
 import type { Check } from '../check.ts'
-import {
-  type Expectation,
-  optionsOfGet,
-  otherMethod,
-  problemOf,
-  refused,
-  text,
-  unreadBody,
-} from '../expectation.ts'
+import { type Expectation, otherMethod, problemOf, refused, text, unreadBody } from '../expectation.ts'
 import type { Probe } from '../probe.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
@@ -32,9 +24,6 @@ const NO_HOSTS = [
   'a.example:80:80',
   'a%2',
 ]
-
-/** Names of RFC 3986, which URLs do not have (https://url.spec.whatwg.org/#host-parsing). */
-const NO_URL_HOSTS = ['1.2.3.4.5', 'a:99999', 'xn--a', '[1:2]']
 
 /** Lines about malformed requests. */
 export const refusals: readonly Check[] = [
@@ -114,14 +103,6 @@ export const refusals: readonly Check[] = [
     },
   },
   {
-    name: 'a Host that no URL may have is a host, or 400',
-    section: 'Everything else',
-    async run(probe) {
-      const { target, expected } = plainRoute(probe)
-      for (const host of NO_URL_HOSTS) await probe.expect({ target, host }, [expected, refused(400)])
-    },
-  },
-  {
     name: 'a fragment in the target is 400',
     section: 'Everything else',
     async run(probe) {
@@ -143,24 +124,6 @@ export const refusals: readonly Check[] = [
     name: 'an asterisk as the target is 400 or 404',
     section: 'Everything else',
     run: (probe) => probe.expect({ target: '*' }, [refused(400), refused(404)]).then(() => {}),
-  },
-  {
-    name: 'OPTIONS * is a request or refused',
-    section: 'Everything else',
-    async run(probe) {
-      const responded: Expectation = { status: 200, headers: {}, optional: { allow: /./ }, ownBody: true }
-      const empty: Expectation = { status: 204, headers: {}, optional: { allow: /./ } }
-      const choices = [
-        responded,
-        empty,
-        ...optionsOfGet(),
-        refused(400),
-        refused(404),
-        refused(405),
-        refused(501),
-      ]
-      await probe.expect({ method: 'OPTIONS', target: '*' }, choices)
-    },
   },
   {
     name: 'no Host is 400 in HTTP/1.1',

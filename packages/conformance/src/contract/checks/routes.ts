@@ -1,7 +1,6 @@
-import { asyncProperty, stringMatching } from 'fast-check'
 import type { Check } from '../check.ts'
-import { document, emptyParameter, health, problemOf, text } from '../expectation.ts'
-import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
+import { document, emptyParameter, problemOf, text } from '../expectation.ts'
+import { routesOf, UNKNOWN_PATH } from '../route.ts'
 import type { Role } from '../subject.ts'
 
 const CASED: Readonly<Record<Role, readonly string[]>> = {
@@ -72,18 +71,6 @@ export const routes: readonly Check[] = [
     },
   },
   {
-    name: 'dot segments are resolved or not',
-    section: 'Routes',
-    async run(probe) {
-      const { target, expected } = plainRoute(probe)
-      const plain = target === '/' ? '/livez' : target
-      const resolved = target === '/' ? health() : expected
-      const choices = [resolved, problemOf(404)]
-      await probe.expectEach([`/.${plain}`, `/x/..${plain}`, `/x/%2e%2e${plain}`], choices)
-      await probe.expect({ target: `${plain}/.` }, problemOf(404))
-    },
-  },
-  {
     name: 'an escaped letter is the same path or an unknown one',
     section: 'Routes',
     async run(probe) {
@@ -123,10 +110,6 @@ export const routes: readonly Check[] = [
         '/%20',
       ]
       await probe.expectEach(targets, problemOf(404))
-      const segment = stringMatching(/^[A-Za-z0-9._~!$&'()*+,;=:@-]{1,20}$/)
-      await probe.search((holds) =>
-        asyncProperty(segment, (tail) => holds({ target: `/no-such-${tail}` }, problemOf(404))),
-      )
     },
   },
   {

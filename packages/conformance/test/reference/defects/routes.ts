@@ -6,17 +6,8 @@ export const routes: readonly Defect[] = [
   hello('other JSON', EVERY_ROUTE, onPath('/json', content('{"hello":"World"}'))),
   hello('a problem with its stack', 'an unknown path is 404', notFoundWith('"stack":"at x"')),
   hello('errors without their fields', 'an unknown path is 404', notFoundWith('"errors":["x"]')),
-  hello('dot segments are 500', 'dot segments are resolved or not', {
-    refuse: (r) => (/\/\.\/|\.\.\//.test(r.target) ? 500 : CORRECT.refuse(r)),
-  }),
-  hello('a dot at the end cut off', 'dot segments are resolved or not', {
-    path: (target) => CORRECT.path(target).replace(/\/\.$/, ''),
-  }),
   hello('dots in names cut off', 'dots in a name are data', {
     decode: (text) => CORRECT.decode(text).replace(/^\.+/, ''),
-  }),
-  hello('escaped dots lead to another route', 'escaped dots in a name are data, or dot segments', {
-    path: (target) => CORRECT.path(target).replace(/^\/hello\/%2e.*/i, '/json'),
   }),
   hello('a body off by one byte', EVERY_ROUTE, onPath('/', content('Hello World'))),
   status('status without its response', EVERY_ROUTE, onPath('/_/status', content('ok'))),
@@ -56,7 +47,7 @@ export const routes: readonly Defect[] = [
     decode: (text) => decodeName(decodeURIComponent(text)),
   }),
   hello('names not decoded', 'a name is percent-decoded as UTF-8', { decode: (text) => text }),
-  hello('names decoded as Latin-1', 'any name is greeted', {
+  hello('names decoded as Latin-1', 'a name is percent-decoded as UTF-8', {
     decode: (text) => Buffer.from(decodeURIComponent(text)).toString('latin1'),
   }),
   hello('plus as space', 'a plus in a name is a plus', {
