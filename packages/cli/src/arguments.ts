@@ -46,7 +46,7 @@ export function parseCommandLine<const Config extends ParseArgsOptionsConfig>(
 
 /** Node's message from `parseArgs`, shortened to one sentence; of an option that is gone, what to use now. */
 export function notUnderstood(error: unknown, command: string): UsageError {
-  const [, option] = /^Unknown option '(--[\w-]+)/.exec(error instanceof Error ? error.message : '') ?? []
+  const [, option] = /^Unknown option '(--?[\w-]+)/.exec(error instanceof Error ? error.message : '') ?? []
   const instead = option === undefined ? undefined : insteadOf(`${command} ${option}`)
   if (instead !== undefined) return new UsageError(instead)
   const reason = error instanceof Error ? error.message.split('. ')[0]?.replace(/\.$/, '') : String(error)

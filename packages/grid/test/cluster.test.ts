@@ -117,19 +117,17 @@ async function launchWorkers(t: TestContext, app: App, way: string, workers: num
   return launched
 }
 
-/** Closed-loop load, in the midst of which something happens: when it has responses. */
+/** Closed-loop load, in the midst of which something happens. */
 async function loadWhile({ target }: Launch, happening: () => void): Promise<LoadResult> {
-  let hasHappened = false
   return runLoad({
     target,
     path: '/json',
     connections: CONNECTIONS,
     durationMs: 1_500,
     expect: { body: exactly(JSON_BODY) },
-    onProgress({ requests }) {
-      if (hasHappened || requests <= CONNECTIONS) return
-      hasHappened = true
-      happening()
+    onPhase: async (phase) => {
+      if (phase === 'open') setTimeout(happening, 300)
+      return undefined
     },
   })
 }

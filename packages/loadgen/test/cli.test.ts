@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { generate } from 'selfsigned'
-import { readCommand } from '../src/cli/arguments.ts'
-import { type LoadResult, runLoad, sumErrors } from '../src/index.ts'
-import { closedPort, RawServer, rawResponse, serve } from '../src/instrument/raw-server.ts'
+import { helpText, readCommand } from '../src/cli/options.ts'
+import { type LoadResult, runLoad } from '../src/index.ts'
+import { noErrors } from '../src/report/result.ts'
+import { closedPort, rawResponse, serve } from './raw-server.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 
@@ -21,14 +21,98 @@ function load(...args: string[]): Promise<Ended> {
   return startNode([CLI, ...args]).ended
 }
 
-test('a table of at most 80 columns, and nothing on stderr that is no terminal', async () => {
+function planOf(...args: string[]) {
+  const command = readCommand(args, 'pnpm load')
+  assert.ok(command !== 'help')
+  return command.plan
+}
+
+const HERE = 'http://127.0.0.1/'
+
+/** By a part of the sentence that it is refused with. */
+const WRONG: Record<string, string[]> = {
+  'Which URL': [],
+  'is not a URL': ['127.0.0.1:3000'],
+  'loopback, not for http://127.0.0.1.': [HERE, '--insecure'],
+  'is not on http://127.0.0.1': [HERE, 'http://127.0.0.1:81/'],
+  "Unknown option '--speed'": [HERE, '--speed', '5'],
+  'pnpm load --requests is gone: ': [HERE, '--requests', '5'],
+  "--connections is 'x'": [HERE, '-c', 'x'],
+  "--duration is '0s'": [HERE, '-d', '0s'],
+  "must be written as 'name: value'": [HERE, '-H', 'x'],
+  'not an HTTP method': [HERE, '--method', 'A B'],
+  'is not a random part': [`${HERE}{hex}`],
+}
+
+for (const [message, args] of Object.entries(WRONG))
+  test(`refused: ${args.join(' ')}`, () => {
+    assert.throws(
+      () => planOf(...args),
+      (error) => {
+        assert.ok(error instanceof UsageError, String(error))
+        assert.ok(error.message.includes(message), error.message)
+        return true
+      },
+    )
+  })
+
+test('without options: a closed loop for ten seconds', () => {
+  assert.deepEqual(planOf('http://127.0.0.1:3000/a?b=c'), {
+    target: { host: '127.0.0.1', port: 3000 },
+    path: ['/a?b=c'],
+    method: 'GET',
+    headers: { host: '127.0.0.1:3000' },
+    connections: 64,
+    durationMs: 10_000,
+    warmupMs: 0,
+    timeoutMs: 5_000,
+    expect: { status: 200 },
+  })
+})
+
+test('random parts survive the reading of a URL, other braces do not', () => {
+  assert.deepEqual(planOf('http://h/{int:1-9}/ü?q={pick:a|b}&r=%7B').path, [
+    '/{int:1-9}/%C3%BC?q={pick:a|b}&r=%7B',
+  ])
+})
+
+test('the requests that were asked for', async () => {
+  const heads = new Set<string>()
+  await using server = await serve((socket, _n, head) => {
+    heads.add(head.replaceAll('\r\n', ' | '))
+    socket.write(rawResponse('hi', { status: '201 Made' }))
+  })
+  const run = async (...args: string[]) => {
+    heads.clear()
+    const { errors } = await runLoad(planOf(...args, '-d', '60ms', '-c', '40', '--expect-status', '201'))
+    assert.deepEqual(errors, noErrors())
+    return [...heads].sort()
+  }
+  const host = `host: 127.0.0.1:${server.port}`
+  assert.deepEqual(await run(`${server.url}a?q={pick:x|y}`, `${server.url}é`), [
+    `GET /%C3%A9 HTTP/1.1 | ${host}`,
+    `GET /a?q=x HTTP/1.1 | ${host}`,
+    `GET /a?q=y HTTP/1.1 | ${host}`,
+  ])
+  const post = `POST / HTTP/1.1 | content-length: 6 | host: h | a: b`
+  assert.ok((await run(server.url, '--body', 'naïve', '-H', 'Host: h', '-H', 'a:b')).includes(post))
+  assert.deepEqual(await run(server.url, '--method', 'put'), [`PUT / HTTP/1.1 | content-length: 0 | ${host}`])
+})
+
+test('help and reports fit 80 columns, and nothing is on stderr', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const { code, stdout, stderr } = await load(server.url, '-c', '4', '-n', '200', '--warmup', '50ms')
-  assert.equal(stderr, '')
-  assert.equal(code, 0)
-  for (const word of ['rate', 'errors      none', 'p99.9', '200: ', 'generator   busy'])
-    assert.ok(stdout.includes(word), stdout)
-  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+  const args = ['-c', '4', '-d', '200ms', '--warmup', '50ms', '--timeout', '20s']
+  const closed = await load(server.url, ...args)
+  const open = await load(server.url, ...args, '-r', '500')
+  for (const { code, stderr } of [closed, open]) assert.deepEqual([code, stderr], [0, ''])
+  assert.match(closed.stdout, /^GET http:\S+ with 4 connections for 200 ms\n\n {2}rate /)
+  for (const word of ['errors      none', 'p99.9', '200: ', 'generator   busy'])
+    assert.ok(closed.stdout.includes(word), closed.stdout)
+  assert.match(open.stdout, /\n {2}offered {5}[\d,]+ per second, achieved [\d,]+ \([\d.]+ %\)\n/)
+  for (const row of ['corrected', 'service', 'lag'])
+    assert.match(open.stdout, new RegExp(`\\n {2}${row.padEnd(11)}(?: +[\\d.,]+){6} ms\\n`))
+  for (const text of [closed.stdout, open.stdout, helpText('pnpm load')])
+    for (const line of text.split('\n')) assert.ok(line.length <= 80, line)
 })
 
 test('https:// takes our own certificate with --insecure alone, and names protocol and ALPN', async () => {
@@ -39,7 +123,7 @@ test('https:// takes our own certificate with --insecure alone, and names protoc
   await using server = createSecureServer({ cert, key }, (_, response) => response.end('hi'))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  const { code, stdout, stderr } = await load(url, '-c', '2', '-n', '20', '--insecure')
+  const { code, stdout, stderr } = await load(url, '-c', '2', '-d', '60ms', '--insecure')
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /^ {2}tls {9}TLSv1\.3, TLS_\w+, \w+, http\/1\.1, full: 2$/m)
   const refused = await load(url, '-c', '1', '-d', '100ms')
@@ -50,132 +134,30 @@ test('https:// takes our own certificate with --insecure alone, and names protoc
   )
 })
 
-test('--json - writes one line of JSON and nothing else', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const { code, stdout, stderr } = await load(server.url, '-c', '4', '-n', '200', '--json', '-')
-  assert.deepEqual([code, stderr], [0, ''])
-  assert.match(stdout, /^[^\n]+\n$/)
-  const result = JSON.parse(stdout) as LoadResult
-  assert.equal(result.requests, server.requests - 0)
-  assert.ok(result.rate > 0 && result.latency.p999 > 0)
-  assert.deepEqual(Object.keys(result.errors), ['connect', 'reset', 'timeout', 'status', 'body', 'parse'])
-})
-
-test('--json FILE, --socket, --method and -H', async () => {
+test('--json - writes one line of JSON and nothing else; --json FILE writes both; errors are exit code 1', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
-  const socketPath = join(directory, 'server.sock')
   const file = join(directory, 'result.json')
-  await using server = await new RawServer((socket) => socket.write('HTTP/1.1 204 None\r\n\r\n')).listen(
-    socketPath,
-  )
-  const options = `--socket ${socketPath} --method delete -H a:b -H host:c --expect-status 204`.split(' ')
-  const { code, stdout, stderr } = await load('http://x/y', '-c', '2', '-d', '1s', '--json', file, ...options)
-  assert.deepEqual([code, stderr], [0, ''])
-  assert.match(stdout, /^DELETE http:\/\/x\/y with 2 connections for 1 s\n/)
-  assert.equal((JSON.parse(await readFile(file, 'utf8')) as LoadResult).requests, server.requests)
-  await rm(directory, { recursive: true })
-})
-
-test('errors are printed, and the exit code says so', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi', { status: '500 No' })))
-  const { code, stdout } = await load(server.url, '-c', '2', '-n', '50')
-  assert.equal(code, 1)
-  assert.match(stdout, /errors {6}status: /)
-})
-
-test('an open loop is told with both latencies, the lag, and what was offered', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const args = '-c 4 -d 200ms -r 500 --arrivals constant --series 100ms --seed 3 --timeout 20s'.split(' ')
-  const { code, stdout, stderr } = await load(server.url, ...args)
-  assert.deepEqual([code, stderr], [0, ''])
-  assert.match(stdout, / with 4 connections at 500 per second \(constant\) for 200 ms\n/)
-  assert.match(stdout, /\n {2}offered {5}500 per second, achieved [\d,]+ \([\d.]+ %\)\n/)
-  for (const row of ['corrected', 'service', 'lag'])
-    assert.match(stdout, new RegExp(`\\n {2}${row.padEnd(11)}(?: +[\\d.,]+){6} ms\\n`))
-  assert.match(stdout, /\n {2}0\.10 s +0\.10 +\d+ +0 /)
-  for (const line of stdout.split('\n').slice(1)) assert.ok(line.length <= 80, line)
-})
-
-test('the requests that were asked for', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
-  const file = (name: string) => join(directory, name)
-  await writeFile(file('paths'), '# a list\n/one\n\n/two/{int:1-2}\n')
-  await writeFile(file('body'), 'naïve')
-  const heads = new Set<string>()
-  await using server = await serve((socket, _n, head) => {
-    heads.add(head.replaceAll('\r\n', ' | '))
-    socket.write(rawResponse('hi'))
-  })
-  const run = async (...args: string[]) => {
-    heads.clear()
-    const command = readCommand([...args, '-n', '40', '-c', '2'])
-    assert.ok(command !== 'help')
-    const { requests, errors } = await runLoad(command.plan)
-    assert.deepEqual([requests, sumErrors(errors)], [40, 0])
-    return [...heads].sort()
-  }
-  const host = `host: 127.0.0.1:${server.port}`
-  assert.deepEqual(await run(`${server.url}ignored`, '--path-file', file('paths')), [
-    `GET /one HTTP/1.1 | ${host}`,
-    `GET /two/1 HTTP/1.1 | ${host}`,
-    `GET /two/2 HTTP/1.1 | ${host}`,
-  ])
-  assert.deepEqual(await run(`${server.url}a?q={pick:x|y}`, `${server.url}é`), [
-    `GET /%C3%A9 HTTP/1.1 | ${host}`,
-    `GET /a?q=x HTTP/1.1 | ${host}`,
-    `GET /a?q=y HTTP/1.1 | ${host}`,
-  ])
-  assert.deepEqual(await run(server.url, '--new-connections', '--pipeline', '1'), [
-    `GET / HTTP/1.1 | connection: close | ${host}`,
-  ])
-  for (const body of [
-    ['--body', 'naïve'],
-    ['--body-file', file('body')],
-  ])
-    assert.ok((await run(server.url, ...body)).includes(`POST / HTTP/1.1 | content-length: 6 | ${host}`))
-  assert.deepEqual(await run(server.url, '--method', 'put'), [`PUT / HTTP/1.1 | content-length: 0 | ${host}`])
+  const alone = await load(server.url, '-c', '4', '-d', '60ms', '--json', '-')
+  assert.deepEqual([alone.code, alone.stderr], [1, ''])
+  const result = JSON.parse(alone.stdout) as LoadResult
+  assert.equal(result.requests, server.requests)
+  assert.deepEqual(result.errors, { ...noErrors(), status: server.requests })
+  const both = await load(server.url, '-c', '2', '-d', '60ms', '--json', file)
+  assert.match(both.stdout, /errors {6}status: /)
+  assert.ok((JSON.parse(await readFile(file, 'utf8')) as LoadResult).requests > 0)
   await rm(directory, { recursive: true })
 })
 
-test('responses are compared with a file, with a hash, or with the first one', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'loadgen-'))
-  const file = join(directory, 'body')
-  await writeFile(file, 'right')
-  const sha256 = createHash('sha256').update('right').digest('hex')
-  for (const args of [['--expect-body', file], ['--expect-sha256', sha256], []]) {
-    // The first of each load is right.
-    await using server = await serve((socket, n) =>
-      socket.write(rawResponse(n === 0 || n > 9 ? 'right' : 'wrong')),
-    )
-    const command = readCommand([server.url, '-c', '1', '-n', '20', '--check', '1', ...args])
-    assert.ok(command !== 'help')
-    const { checked, errors } = await runLoad(command.plan)
-    assert.deepEqual([checked, errors.body], [20, 9], args.join(' '))
-  }
-  await rm(directory, { recursive: true })
-})
-
-const SENTENCE = /^[^\n]+\n$/
-
-test('what cannot be used is one sentence, and exit code 2', async () => {
-  const { code, stdout, stderr } = await load('http://127.0.0.1/', '--speed', '5')
-  assert.deepEqual([code, stdout], [2, ''], stderr)
-  assert.match(stderr, SENTENCE)
-  assert.ok(stderr.includes("Unknown option '--speed'"), stderr)
-})
-
-test('nobody listening, and another machine: one sentence, and exit code 1', async () => {
-  const port = await closedPort()
-  const targets = [
-    [`http://127.0.0.1:${port}/`],
-    ['http://192.0.2.1/'],
-    ['http://nobody.invalid/'],
-    ['http://x/', '--socket', '/nowhere/server.sock'],
-  ]
-  for (const args of sample('targets that nobody serves', targets, 1)) {
-    const { code, stdout, stderr } = await load(...args, '--json', '-')
-    assert.deepEqual([code, stdout], [1, ''])
-    assert.match(stderr, SENTENCE)
+test('what cannot be used, nobody listening, another machine: one sentence', async () => {
+  const unknown = await load(HERE, '--speed', '5')
+  assert.equal(unknown.code, 2)
+  const nobody = await load(`http://127.0.0.1:${await closedPort()}/`)
+  const elsewhere = await load('http://192.0.2.1/', '--json', '-')
+  assert.deepEqual([nobody.code, elsewhere.code], [1, 1])
+  for (const { stdout, stderr } of [unknown, nobody, elsewhere]) {
+    assert.equal(stdout, '')
+    assert.match(stderr, /^[^\n]+\.\n$/)
   }
 })
 

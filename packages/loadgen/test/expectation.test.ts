@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { type BodyExpectation, Checker, exactly } from '../src/http/expectation.ts'
 
 const BODY = Buffer.from('naïve')
-const sha256 = createHash('sha256').update(BODY).digest('hex')
 
 function holds(expected: BodyExpectation, body: Buffer): boolean {
   const checker = new Checker({ body: expected }, 'GET')
@@ -15,10 +13,8 @@ test('each part of an expectation, alone and together', () => {
   const parts: BodyExpectation[] = [
     exactly('naïve'),
     { length: 6 },
-    { sha256 },
-    { sha256: sha256.toUpperCase() },
     { includes: ['aï', 've'] },
-    { ...exactly(BODY), length: 6, sha256, includes: ['n'] },
+    { ...exactly(BODY), length: 6, includes: ['n'] },
     {},
   ]
   for (const part of parts) assert.ok(holds(part, BODY), JSON.stringify(part))
@@ -26,7 +22,7 @@ test('each part of an expectation, alone and together', () => {
 
 test('a part that does not hold', () => {
   for (const body of ['naive!', 'naïv', '']) {
-    for (const part of [exactly('naïve'), { sha256 }, { includes: ['aï', 've'] }]) {
+    for (const part of [exactly('naïve'), { includes: ['aï', 've'] }]) {
       assert.equal(holds(part, Buffer.from(body)), false)
     }
   }

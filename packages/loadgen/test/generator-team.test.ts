@@ -10,8 +10,8 @@ import {
   startGenerator,
   VoidLoadError,
 } from '../src/index.ts'
-import { rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { decode } from '../src/report/histogram.ts'
+import { rawResponse, serve } from './raw-server.ts'
 
 const CHILD = fileURLToPath(new URL('child-with-other-clock.ts', import.meta.url))
 
@@ -43,13 +43,18 @@ test('counts are exact sums, and percentiles are of the merged histogram', async
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
   const team = teamWith(second)
   const expect = { body: exactly('hi'), checkEvery: 1 }
-  const plan = { target: server.target, path: '/', connections: 3, requests: 101, expect }
-  const result = await untilInTime(() => team.run(plan))
-  assert.equal(server.requests % 101, 0)
-  assert.equal(result.requests, 101)
-  assert.equal(result.checked, 101)
-  assert.deepEqual(result.statuses, { 200: 101 })
-  assert.equal(decode(result.histograms.latency).totalCount, 101)
+  const plan = { target: server.target, path: '/', connections: 3, durationMs: 50, expect }
+  let before = 0
+  const result = await untilInTime(() => {
+    before = server.requests
+    return team.run(plan)
+  })
+  const requests = server.requests - before
+  assert.ok(requests >= 3)
+  assert.equal(result.requests, requests)
+  assert.equal(result.checked, requests)
+  assert.deepEqual(result.statuses, { 200: requests })
+  assert.equal(decode(result.histograms.latency).totalCount, requests)
   const [p50] = percentiles(mergeHistograms([result.histograms.latency]), [50])
   assert.equal(result.latency.p50, Math.min(p50 ?? 0, result.latency.max))
 })
@@ -120,8 +125,8 @@ test('a generator that dies is named, and the others end', async () => {
     untilInTime(() => team.run(plan)),
     /^LoadError: Generator 2: The generator process \d+ has ended \(signal SIGKILL\)\.$/,
   )
-  const alone = { target: server.target, path: '/', connections: 1, requests: 3 }
-  assert.equal((await first.run(alone)).requests, 3)
+  const alone = { target: server.target, path: '/', connections: 1, durationMs: 50 }
+  assert.ok((await first.run(alone)).requests > 0)
 })
 
 test('an aborted load keeps what was measured', async () => {
@@ -133,15 +138,6 @@ test('an aborted load keeps what was measured', async () => {
   const team = teamWith(second)
   const plan = { target: server.target, path: '/', connections: 2, durationMs: 60_000, signal: stop.signal }
   assert.ok((await untilInTime(() => team.run(plan))).requests > 0)
-})
-
-test('constant arrivals of all generators take turns', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const team = teamWith(second)
-  const plan = { target: server.target, path: '/', connections: 4, rate: 200, arrivals: 'constant' } as const
-  const { openLoop, requests } = await untilInTime(() => team.run({ ...plan, durationMs: 500 }))
-  assert.equal(Math.round(openLoop?.offered ?? 0), 200)
-  assert.equal(requests, 100)
 })
 
 /** What a busy machine disturbed is tried again: up to twenty times. */

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { exactly, LoadError, type LoadGenerator, startGenerator } from '../src/index.ts'
-import { rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
 import { addressElsewhere } from './elsewhere.ts'
+import { rawResponse, serve } from './raw-server.ts'
 
 const settings = { path: '/', connections: 4, durationMs: 50 }
 
@@ -62,11 +61,9 @@ test('a load whose process dies is rejected with a sentence', async () => {
   await generator.stop()
 })
 
-test('it says once what a response is', async () => {
+test('it says once how long a response is', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const { length, sha256 } = await generator.learn({ target: server.target, path: '/' })
-  assert.equal(length, 2)
-  assert.equal(sha256, createHash('sha256').update('hi').digest('hex'))
+  assert.deepEqual(await generator.learn({ target: server.target, path: '/' }), { length: 2 })
   assert.equal(server.requests, 1)
 })
 

@@ -13,18 +13,16 @@ import {
   exactly,
   type LoadOptions,
   type LoadResult,
-  type Progress,
   runLoad,
   sumErrors,
 } from '../src/index.ts'
-import { closedPort, type Handler, type RawServer, rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
+import { closedPort, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>>
 
 function run(server: RawServer, settings: Settings = {}): Promise<LoadResult> {
-  const length = settings.requests === undefined ? { durationMs: 60 } : {}
-  return runLoad({ target: server.target, path: '/', connections: 8, ...length, ...settings })
+  return runLoad({ target: server.target, path: '/', connections: 8, durationMs: 60, ...settings })
 }
 
 async function against(
@@ -71,14 +69,14 @@ async function secureServer(options: SecureContextOptions = {}, body = 'hi') {
   return { server, target: { host: '127.0.0.1', port: (server.address() as AddressInfo).port, ca } }
 }
 
-test('over TLS: what is learnt first, and the whole load', async () => {
+test('a load over TLS', async () => {
   const { server, target } = await secureServer({}, 'x'.repeat(20_000))
   await using _ = server
   let requests = 0
   server.on('request', () => requests++)
-  const load = { path: '/', connections: 4, durationMs: 60, expect: { learn: true } }
+  const load = { path: '/', connections: 4, durationMs: 60, expect: { body: { length: 20_000 } } }
   const result = await runLoad({ ...load, target })
-  assert.equal(result.requests, requests - 1)
+  assert.equal(result.requests, requests)
   assert.deepEqual(result.errors, noErrors())
   assert.deepEqual(Object.values(result.handshakes), [4])
   assert.match(Object.keys(result.handshakes).join(), /^TLSv1\.3, TLS_\w+, \w+, http\/1\.1, full$/)
@@ -94,11 +92,12 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const)
   test(`a connection per request over ${maxVersion}: all handshakes are full, or all resume a session`, async () => {
     const { server, target } = await secureServer({ maxVersion })
     await using _ = server
-    const load = { target, path: '/', connections: 4, newConnections: true, requests: 30 }
+    const load = { target, path: '/', connections: 4, newConnections: true, durationMs: 60 }
     for (const resume of [false, true]) {
       const { errors, handshakes, requests } = await runLoad({ ...load, resume })
-      assert.deepEqual([requests, errors], [30, noErrors()])
-      assert.deepEqual(Object.values(handshakes), [30])
+      assert.deepEqual(errors, noErrors())
+      assert.ok(requests >= 4)
+      assert.deepEqual(Object.values(handshakes), [requests])
       assert.match(Object.keys(handshakes).join(), resume ? /^TLSv1.*resumed$/ : /^TLSv1.*full$/)
     }
   })
@@ -119,12 +118,10 @@ test('warm-up is load that is not counted', async () => {
     (socket, n) => socket.write(rawResponse(n < 20 ? 'bad' : 'good')),
     {
       warmupMs: 150,
-      requests: 50, // a machine that stalls has none in a short time
       expect: { body: { length: 4 } },
     },
   )
   assert.ok(server.requests > result.requests, `${server.requests} of ${result.requests}`)
-  assert.equal(result.requests, 50)
   assert.deepEqual(result.errors, noErrors())
 })
 
@@ -184,11 +181,16 @@ test('a request that asks to close expects to be closed', async () => {
 })
 
 test('a server that closes without saying so loses requests: reset', async () => {
-  await using server = await serve((socket) => socket.end(rawResponse('hi')))
-  const result = await runLoad({ target: server.target, path: '/', connections: 8, requests: 50 })
-  assert.equal(result.requests + result.errors.reset, 50, 'it goes on')
+  const stop = new AbortController()
+  const { result } = await against(
+    (socket, n) => {
+      socket.end(rawResponse('hi'))
+      if (n === 50) stop.abort()
+    },
+    { durationMs: 60_000, signal: stop.signal },
+  )
+  assert.ok(result.requests > 0 && result.errors.reset > 0)
   assert.deepEqual(result.errors, errors({ reset: result.errors.reset }))
-  assert.ok(result.errors.reset > 0)
 })
 
 const RIGHT = rawResponse('right')
@@ -213,13 +215,21 @@ const FAULTS: [keyof ErrorCounts | 'none', string, (socket: Socket) => void][] =
 
 for (const [kind, name, fault] of FAULTS) {
   test(`every seventh request meets ${name}: each is counted once, as ${kind}`, async () => {
-    const settings = { requests: 700, expect: { body: exactly('right'), checkEvery: 1 } }
-    await using server = await serve((socket, n) => (n % 7 === 6 ? fault(socket) : socket.write(RIGHT)))
-    const result = await runLoad({ target: server.target, path: '/', connections: 8, ...settings })
-    assert.equal(server.requests, 700)
-    assert.deepEqual(result.errors, errors(kind === 'none' ? {} : { [kind]: 100 }))
-    assert.equal(result.requests, kind === 'reset' || kind === 'parse' ? 600 : 700)
-    if (kind === 'status') assert.deepEqual(result.statuses, { 200: 600, 500: 100 })
+    let faults = 0
+    const { server, result } = await against(
+      (socket, n) => {
+        if (n % 7 !== 6) return socket.write(RIGHT)
+        faults++
+        fault(socket)
+      },
+      { durationMs: 100, expect: { body: exactly('right'), checkEvery: 1 } },
+    )
+    // The last of the first eight is one.
+    assert.ok(faults > 0)
+    assert.deepEqual(result.errors, errors(kind === 'none' ? {} : { [kind]: faults }))
+    assert.equal(result.requests, server.requests - (kind === 'reset' || kind === 'parse' ? faults : 0))
+    const { requests } = result
+    if (kind === 'status') assert.deepEqual(result.statuses, { 200: requests - faults, 500: faults })
   })
 }
 
@@ -251,13 +261,22 @@ test('a body of many reads, framed in each way', async () => {
     },
   }
   for (const [framing, respond] of Object.entries(framings)) {
-    await using server = createServer((_request, response) => respond(response)).listen(0, '127.0.0.1')
+    let requests = 0
+    await using server = createServer((_request, response) => {
+      requests++
+      respond(response)
+    }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const plan = { target: { host: '127.0.0.1', port }, path: '/', connections: 2, requests: 6 }
+    const plan = { target: { host: '127.0.0.1', port }, path: '/', connections: 2, durationMs: 60 }
     const result = await runLoad({ ...plan, expect: { body: exactly(body), checkEvery: 1 } })
-    assert.deepEqual([result.requests, result.checked, result.errors], [6, 6, noErrors()], framing)
-    assert.ok(result.bytes > 6 * body.length)
+    assert.ok(requests >= 2)
+    assert.deepEqual(
+      [result.requests, result.checked, result.errors],
+      [requests, requests, noErrors()],
+      framing,
+    )
+    assert.ok(result.bytes > requests * body.length)
   }
 })
 
@@ -272,15 +291,15 @@ test('a 408 on an idle connection belongs to no request', async () => {
   const { port } = server.address() as AddressInfo
   try {
     const result = await runLoad({
-      ...{ target: { host: '127.0.0.1', port }, path: '/', connections: 2, requests: 5 },
+      ...{ target: { host: '127.0.0.1', port }, path: '/', connections: 2, durationMs: 60 },
       // So that it comes before any request.
       onPhase: async (phase) => {
         while (phase === 'open' && connections < 3) await nextTurn()
         return undefined
       },
     })
-    assert.deepEqual(result.errors, errors({}))
-    assert.equal(result.requests, 5)
+    assert.deepEqual(result.errors, noErrors())
+    assert.ok(result.requests > 0)
   } finally {
     server.close()
   }
@@ -392,21 +411,4 @@ test('an abort keeps what was measured', async () => {
   assert.deepEqual(result.errors, noErrors())
   const none = await run(server, { signal: AbortSignal.abort() })
   assert.equal(none.requests, 0)
-})
-
-test('progress is told, and whether it is the warm-up', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  for (const [warmupMs, durationMs] of [
-    [60_000, 1],
-    [0, 60_000],
-  ] as const) {
-    const stop = new AbortController()
-    const onProgress = ({ warmingUp, done, errors }: Progress) => {
-      assert.equal(warmingUp, warmupMs > 0)
-      assert.ok(done > 0 && done < 1)
-      assert.equal(errors, 0)
-      stop.abort()
-    }
-    await run(server, { warmupMs, durationMs, onProgress, signal: stop.signal })
-  }
 })

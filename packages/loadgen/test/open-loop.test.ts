@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom } from '@startgrid/stats/random.ts'
+import { poisson } from '../src/engine/poisson.ts'
 import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
-import { closedPort, type Handler, type RawServer, rawResponse, serve } from '../src/instrument/raw-server.ts'
 import { noErrors } from '../src/report/result.ts'
+import { closedPort, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>> & { rate: number }
 
@@ -11,9 +13,16 @@ async function against(
   settings: Settings,
 ): Promise<{ server: RawServer; result: LoadResult }> {
   await using server = await serve(handler)
-  const plan = { target: server.target, path: '/', connections: 32, timeoutMs: 20_000 }
-  const length = settings.requests === undefined ? { durationMs: 200 } : {}
-  return { server, result: await runLoad({ ...plan, ...length, ...settings }) }
+  const plan = { target: server.target, path: '/', connections: 32, timeoutMs: 20_000, durationMs: 200 }
+  return { server, result: await runLoad({ ...plan, ...settings }) }
+}
+
+/** How many requests are due within so many milliseconds. */
+function dueWithin(durationMs: number, rate: number, seed = 1): number {
+  const next = poisson(rate, createRandom(seed))
+  let count = 0
+  while (next() < durationMs) count++
+  return count
 }
 
 const AT_ONCE: Handler = (socket) => socket.write(rawResponse('hi'))
@@ -22,43 +31,33 @@ const after =
   (socket) =>
     setTimeout(() => socket.write(rawResponse('hi')), ms)
 
-test('a constant rate offers exactly its requests', async () => {
-  const { server, result } = await against(AT_ONCE, { rate: 500, arrivals: 'constant' })
-  assert.deepEqual(result.errors, noErrors())
-  assert.equal(result.requests, 100)
-  assert.equal(server.requests, 100)
-  assert.equal(Math.round(result.openLoop?.offered ?? 0), 500)
-  assert.equal(result.rate, result.requests / result.seconds)
-})
-
-test('a Poisson process offers the same requests with the same seed', async () => {
-  const due = async (seed?: number) => {
-    const settings = { rate: 500, ...(seed !== undefined && { seed }) }
-    return (await against(AT_ONCE, settings)).result.requests
+test('exactly the requests that are due are sent, and each is reported', async () => {
+  for (const seed of [5, 6]) {
+    const due = dueWithin(200, 500, seed)
+    const { server, result } = await against(AT_ONCE, { rate: 500, seed })
+    assert.deepEqual(result.errors, noErrors())
+    assert.deepEqual([result.requests, server.requests], [due, due])
+    assert.equal(Math.round(result.openLoop?.offered ?? 0), Math.round(due / 0.2))
+    assert.equal(result.rate, result.requests / result.seconds)
   }
-  const [first, again, ...others] = [await due(5), await due(5), await due(6), await due(7), await due(8)]
-  assert.equal(first, again)
-  assert.ok(others.some((requests) => requests !== first))
-  // 100 on average; the standard deviation is 10.
-  for (const requests of [first, ...others]) assert.ok(requests > 50 && requests < 150, `${requests}`)
 })
 
-test('a number of requests, after a warm-up that is not counted', async () => {
-  const settings = { rate: 1_000, requests: 77, warmupMs: 100 }
-  const { server, result } = await against(AT_ONCE, settings)
-  assert.equal(result.requests, 77)
-  assert.ok(server.requests > 77 + 50, `${server.requests} with those of the warm-up`)
-  assert.deepEqual(result.statuses, { 200: 77 })
+test('a warm-up is not counted', async () => {
+  const { server, result } = await against(AT_ONCE, { rate: 1_000, durationMs: 80, warmupMs: 100 })
+  const [all, warmup] = [dueWithin(180, 1_000), dueWithin(100, 1_000)]
+  assert.equal(server.requests, all)
+  assert.deepEqual(result.statuses, { 200: all - warmup })
 })
 
 test('a wait for a connection counts in the latency, not in the service time', async () => {
-  const settings = { rate: 200, arrivals: 'constant', connections: 1 } as const
-  const { server, result } = await against(after(20), settings)
-  // 40 requests at 20 ms each on one connection take 800 ms, but are due within 200.
+  const { server, result } = await against(after(20), { rate: 200, connections: 1 })
+  // They are due within 200 ms, but take 20 ms each on one connection.
+  const due = dueWithin(200, 200)
+  assert.ok(due > 25)
   assert.equal(server.connections, 1)
-  assert.equal(result.requests, 40)
+  assert.equal(result.requests, due)
   assert.ok(result.service.p50 >= 19, `service ${result.service.p50} ms`)
-  assert.ok(result.latency.max >= 0.95 * (40 * 19 - 200), `latency ${result.latency.max} ms`)
+  assert.ok(result.latency.max >= 0.95 * (due * 19 - 200), `latency ${result.latency.max} ms`)
   assert.ok(result.latency.p50 > 2 * result.service.p50)
   assert.ok(result.lag !== null && result.openLoop !== null)
   assert.ok(result.openLoop.achieved < 0.6 * result.openLoop.offered, 'it was not sent in time')
@@ -73,19 +72,19 @@ test('requests go to the connection that has been idle longest: all are used ali
       ports.set(socket.remotePort, (ports.get(socket.remotePort) ?? 0) + 1)
       socket.write(rawResponse('hi'))
     },
-    { rate: 300, requests: 60, arrivals: 'constant', connections: 6 },
+    { rate: 300, connections: 6 },
   )
   assert.equal(server.connections, 6)
-  for (const requests of ports.values()) assert.ok(requests >= 5 && requests <= 15, `${[...ports.values()]}`)
+  for (const requests of ports.values()) assert.ok(requests >= 5 && requests <= 20, `${[...ports.values()]}`)
 })
 
 test('nobody responds: timeout, counted from when a request was due, sent or not', async () => {
-  const settings = { rate: 100, arrivals: 'constant', connections: 2, timeoutMs: 400 } as const
-  const { server, result } = await against(() => {}, settings)
+  const { server, result } = await against(() => {}, { rate: 100, connections: 2, timeoutMs: 400 })
+  const due = dueWithin(200, 100)
   assert.equal(result.requests, 0)
   // A connection that is given up is replaced, and its successor sends what is waiting.
-  assert.deepEqual(result.errors, { ...noErrors(), timeout: 20 })
-  assert.ok(server.requests >= 2 && server.requests < 20, `${server.requests} were sent`)
+  assert.deepEqual(result.errors, { ...noErrors(), timeout: due })
+  assert.ok(server.requests >= 2 && server.requests < due, `${server.requests} were sent`)
 })
 
 test('nobody listens: each request times out, each attempt to connect fails', async () => {
@@ -96,12 +95,15 @@ test('nobody listens: each request times out, each attempt to connect fails', as
     connections: 2,
     durationMs: 100,
     rate: 100,
-    arrivals: 'constant',
     timeoutMs: 50,
   })
   assert.equal(result.requests, 0)
   assert.ok(result.errors.connect >= 2)
-  assert.deepEqual(result.errors, { ...noErrors(), connect: result.errors.connect, timeout: 10 })
+  assert.deepEqual(result.errors, {
+    ...noErrors(),
+    connect: result.errors.connect,
+    timeout: dueWithin(100, 100),
+  })
 })
 
 test('an abort ends the schedule', async () => {
@@ -122,11 +124,10 @@ test('an abort ends the schedule', async () => {
 test('a connection per request: the latency includes connecting', async () => {
   const { server, result } = await against((socket) => setTimeout(() => socket.end(rawResponse('hi')), 10), {
     rate: 300,
-    requests: 60,
     newConnections: true,
   })
-  assert.equal(server.connections, 60)
-  assert.equal(result.requests, 60)
+  const due = dueWithin(200, 300)
+  assert.deepEqual([server.connections, result.requests], [due, due])
   assert.deepEqual(result.errors, noErrors())
   assert.ok(result.service.min >= 9)
 })
@@ -136,17 +137,16 @@ test('a series tells responses and errors of each interval', async () => {
     (socket, n) => socket.write(rawResponse('hi', n === 30 ? { status: '500 No' } : {})),
     {
       rate: 200,
-      arrivals: 'constant',
       durationMs: 300,
       seriesMs: 50,
     },
   )
-  assert.equal(result.requests, 60)
+  assert.equal(result.requests, dueWithin(300, 200))
   const sum = (pick: (point: (typeof result.series)[number]) => number) =>
     result.series.reduce((total, point) => total + pick(point), 0)
   assert.equal(
     sum(({ requests }) => requests),
-    60,
+    result.requests,
   )
   assert.equal(
     sum(({ errors }) => errors),

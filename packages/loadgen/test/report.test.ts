@@ -26,10 +26,8 @@ const RESULT: LoadResult = {
 
 test('an open loop', () => {
   assert.equal(
-    report('x', RESULT),
-    `x
-
-  rate        20,000 responses per second
+    report(RESULT),
+    `  rate        20,000 responses per second
   offered     20,000 per second, achieved 19,900 (99.5 %)
   requests    20,000 in 1.00 s
   errors      none
@@ -48,17 +46,17 @@ test('an open loop', () => {
 
 test('generator-bound, in words and within 80 columns', () => {
   const reason = 'it was late by 78.1 ms at p99, where the latency is 161 ms; it waited 0.29 s for a core'
-  const text = report('x', { ...RESULT, self: { ...RESULT.self, bound: true, reason } })
+  const text = report({ ...RESULT, self: { ...RESULT.self, bound: true, reason } })
   assert.ok(text.replaceAll('\n', ' ').endsWith(` generator-bound: ${reason}. `), text)
   for (const line of text.split('\n')) assert.ok(line.length <= 80, line)
 })
 
 test('a closed loop has one latency, and says when the generator may be the limit', () => {
   const closed = { ...RESULT, openLoop: null, lag: null }
-  const text = report('x', closed)
+  const text = report(closed)
   assert.doesNotMatch(text, /corrected|service|lag|offered|may be the limit/)
   assert.match(text, /\n {2}latency {10}1\.50 /)
-  const busy = report('x', { ...closed, self: { ...RESULT.self, busy: 0.97 } })
+  const busy = report({ ...closed, self: { ...RESULT.self, busy: 0.97 } })
   assert.match(busy, /\n {14}it may be the limit, not the server\n/)
 })
 
@@ -69,7 +67,7 @@ test('no response, and a system that does not tell', () => {
     statuses: {},
     errors: { ...noErrors(), reset: 3, connect: 1_000 },
   }
-  const text = report('x', { ...nothing, self: { ...RESULT.self, waitSeconds: null } })
+  const text = report({ ...nothing, self: { ...RESULT.self, waitSeconds: null } })
   assert.match(text, /\n {2}errors {6}connect: 1,000, reset: 3\n/)
   assert.match(text, /\n {2}statuses {4}none\n/)
   assert.match(text, /\n {2}latency {5}no response\n/)
@@ -79,7 +77,7 @@ test('no response, and a system that does not tell', () => {
 test('a series, with intervals in which nothing came', () => {
   const point = { at: 0, seconds: 0.25, requests: 500, errors: 0, p50: 1, p99: 2, max: 3 }
   const series = [point, { ...point, at: 0.25, requests: 0, errors: 2, p50: 0, p99: 0, max: 0 }]
-  const lines = report('x', { ...RESULT, series })
+  const lines = report({ ...RESULT, series })
     .split('\n')
     .slice(-4, -1)
   assert.deepEqual(lines, [
@@ -90,20 +88,10 @@ test('a series, with intervals in which nothing came', () => {
 })
 
 test('a title says what was loaded, and how', () => {
-  const plan = { target: { socketPath: '/s' }, path: '/', connections: 1 }
-  assert.equal(title('u', { ...plan, durationMs: 500 }), 'GET u with 1 connection for 500 ms')
-  assert.equal(
-    title('u', {
-      ...plan,
-      path: ['/a', '/b', '/c'],
-      connections: 2_000,
-      newConnections: true,
-      requests: 9_000,
-    }),
-    'GET u and 2 more with 2,000 new connections, 9,000 requests',
-  )
-  assert.equal(
-    title('u', { ...plan, method: 'PUT', pipeline: 4, rate: 5_000, durationMs: 1_500 }),
-    'PUT u with 1 connection, 4 requests in each, at 5,000 per second (poisson) for 1.5 s',
-  )
+  const plan = { target: { socketPath: '/s' }, path: '/', connections: 1, durationMs: 500 }
+  assert.equal(title('u', plan), 'GET u with 1 connection for 500 ms')
+  const several = { ...plan, path: ['/a', '/b', '/c'], connections: 2_000, newConnections: true }
+  assert.equal(title('u', several), 'GET u and 2 more with 2,000 new connections for 500 ms')
+  const open = { ...plan, method: 'PUT', rate: 5_000, durationMs: 1_500 }
+  assert.equal(title('u', open), 'PUT u with 1 connection at 5,000 per second for 1.5 s')
 })

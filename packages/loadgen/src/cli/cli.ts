@@ -1,77 +1,57 @@
 import { writeFileSync } from 'node:fs'
 import { UsageError, whyNotTrusted } from '@startgrid/cli/arguments.ts'
-import { createProgress } from '@startgrid/cli/progress.ts'
-import { plural } from '@startgrid/cli/text.ts'
 import { LoadError } from '../engine/load-error.ts'
-import type { Progress } from '../engine/options.ts'
+import type { LoadPlan } from '../engine/options.ts'
 import { runLoad } from '../engine/run-load.ts'
 import { probe, resolveTarget, secureOptions } from '../http/target.ts'
 import { report, title } from '../report/report.ts'
-import { type LoadResult, sumErrors } from '../report/result.ts'
-import { type Command, readCommand } from './arguments.ts'
-import { helpOf } from './help.ts'
+import { sumErrors } from '../report/result.ts'
+import { helpText, readCommand } from './options.ts'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 const EXIT_INTERRUPTED = 130
 
-/** @param program as a person types it. @returns the exit code. @throws {LoadError} or UsageError with a sentence */
+/**
+ * @param program as a person types it
+ * @returns the exit code
+ * @throws {LoadError | UsageError} with a sentence
+ */
 export async function loadCommand(args: readonly string[], program: string): Promise<number> {
   const command = readCommand(args, program)
   if (command === 'help') {
-    process.stdout.write(helpOf(program))
+    process.stdout.write(helpText(program))
     return 0
   }
+  const { url, plan, json } = command
   const interrupt = new AbortController()
   // Only once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
-  const result = await load(command, interrupt.signal)
-  print(command, result)
+  await findServer(url, plan)
+  if (json !== '-') process.stdout.write(`${title(url, plan)}\n`)
+  const result = await runLoad({ ...plan, signal: interrupt.signal })
+  const { method, connections } = plan
+  if (json !== undefined) write(json, `${JSON.stringify({ url, method, connections, ...result })}\n`)
+  if (json !== '-') process.stdout.write(`\n${report(result)}`)
   if (interrupt.signal.aborted) return EXIT_INTERRUPTED
   return sumErrors(result.errors) > 0 || result.requests === 0 ? EXIT_FAILED : 0
 }
 
-async function load({ url, plan }: Command, signal: AbortSignal): Promise<LoadResult> {
-  const target = await resolveTarget(plan.target)
-  const refused = await probe(target, secureOptions(plan.target))
-  if (refused !== undefined) {
-    const where = 'socketPath' in target ? target.socketPath : url
-    throw new LoadError(whyNotTrusted(where, refused) ?? nobody(where, refused))
-  }
-  if (!process.stderr.isTTY) return runLoad({ ...plan, target, signal })
-  const bar = createProgress()
-  bar.begin((plan.warmupMs ?? 0) + (plan.durationMs ?? 0))
-  try {
-    const onProgress = (progress: Progress) => bar.update(progress.done, describe(progress))
-    return await runLoad({ ...plan, target, signal, onProgress })
-  } finally {
-    bar.stop()
-  }
-}
-
-function describe({ warmingUp, requests, errors }: Progress): string {
-  const state = warmingUp ? 'warming up' : plural(requests, 'response')
-  return errors > 0 ? `${state}, ${plural(errors, 'error')}` : state
-}
-
-function nobody(where: string, { code, message }: NodeJS.ErrnoException): string {
-  return `Nobody accepts connections at ${where} (${code ?? message}): start the server first.`
-}
-
-function print({ url, plan, json }: Command, result: LoadResult): void {
-  const { method, connections } = plan
-  const line = `${JSON.stringify({ url, method, connections, ...result })}\n`
-  if (json === '-') {
-    process.stdout.write(line)
-    return
-  }
-  process.stdout.write(report(title(url, plan), result))
-  if (json !== undefined) write(json, line)
+/** @throws {LoadError} if nobody accepts a connection, or has a certificate that is not trusted */
+async function findServer(url: string, { target }: LoadPlan): Promise<void> {
+  const refused = await probe(await resolveTarget(target), secureOptions(target))
+  if (refused === undefined) return
+  const { code, message } = refused
+  throw new LoadError(
+    whyNotTrusted(url, refused) ??
+      `Nobody accepts connections at ${url} (${code ?? message}): start the server first.`,
+  )
 }
 
 function write(file: string, text: string): void {
   try {
-    writeFileSync(file, text)
+    if (file === '-') process.stdout.write(text)
+    else writeFileSync(file, text)
   } catch (error) {
     throw new LoadError(`The result cannot be written to ${file}: ${(error as Error).message}.`)
   }

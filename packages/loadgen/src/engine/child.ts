@@ -3,11 +3,10 @@
 import { createInterface } from 'node:readline'
 import { serialize } from 'node:v8'
 import { sharedNow } from './clock.ts'
-import { learnOne } from './learn.ts'
-import type { FromChild, LearnPlan, ToChild } from './messages.ts'
-import type { LoadPhase } from './options.ts'
+import { learn } from './learn.ts'
+import type { FromChild, ToChild } from './messages.ts'
+import type { LoadPhase, LoadPlan } from './options.ts'
 import { measureLoad } from './run-load.ts'
-import type { Share } from './shares.ts'
 
 /** `--shares-core`: see `LoadOptions.sharesCore`. */
 const sharesCore = process.argv.includes('--shares-core')
@@ -23,19 +22,11 @@ function waitForGo(phase: LoadPhase): Promise<number | undefined> {
   return going.promise
 }
 
-async function take({ plan, firstMs }: Share, phases: boolean): Promise<void> {
+async function take(plan: LoadPlan, phases: boolean): Promise<void> {
   running = new AbortController()
   try {
     const options = { ...plan, sharesCore, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
-    reply({ measured: serialize(await measureLoad(options, firstMs)).toString('base64') })
-  } catch (error) {
-    refuse(error)
-  }
-}
-
-async function learn(plan: LearnPlan): Promise<void> {
-  try {
-    reply({ learnt: await learnOne(plan) })
+    reply({ measured: serialize(await measureLoad(options)).toString('base64') })
   } catch (error) {
     refuse(error)
   }
@@ -53,7 +44,7 @@ createInterface({ input: process.stdin })
   .on('line', (line) => {
     const message = JSON.parse(line) as ToChild
     if ('take' in message) void take(message.take, message.phases)
-    else if ('learn' in message) void learn(message.learn)
+    else if ('learn' in message) learn(message.learn).then((learnt) => reply({ learnt }), refuse)
     else if ('go' in message) going.resolve(message.at)
     else if ('clock' in message) reply({ clock: sharedNow() })
     else running.abort()

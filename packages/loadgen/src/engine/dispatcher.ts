@@ -1,17 +1,12 @@
 import type { Connection } from '../http/connection.ts'
-import type { Pacer } from './pacer.ts'
 import type { Pool } from './pool.ts'
 
 /** Decides when requests are sent, and on which connection. Times are `performance.now()`. */
 export interface Dispatcher {
   /** Sends the requests that are due and find a connection. Call it on every turn of the event loop. */
   dispatch(now: number): void
-  /** A connection received a response, and has room for another request. */
+  /** A connection received a response, and is free for another request. */
   freed(connection: Connection, now: number): void
-  /** The connection ended properly before the response to this request, so the request must be sent again. */
-  returned(intended: number): void
-  /** A connection without a waiting request could not be opened. */
-  refused(now: number): void
   /** Drops unsent requests that were due before `time`. @returns when they were due */
   expired(time: number): number[]
   /** Requests that are due and unsent. */
@@ -30,18 +25,13 @@ export interface Line {
 
 /** When requests are sent and counted: `performance.now()`. */
 export interface Schedule {
-  /** When the load began. */
-  start: number
   /** The end of the warm-up. Requests that are due later are counted. */
   from: number
-  /** The end of the load. If a number of requests ends it, infinite until the last request is due. */
+  /** The end of the load. */
   until: number
-  /** How many requests to count; infinite if the duration ends the load. */
-  requests: number
 }
 
 export interface DispatcherOptions {
-  pacer: Pacer
   pool: Pool
   line: Line
   schedule: Schedule

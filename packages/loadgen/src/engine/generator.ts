@@ -14,7 +14,6 @@ import { LoadError } from './load-error.ts'
 import type { Measurement } from './measurement.ts'
 import type { FromChild, LearnPlan, ToChild } from './messages.ts'
 import type { LoadPhase, LoadPlan } from './options.ts'
-import type { Share } from './shares.ts'
 
 const CHILD = fileURLToPath(new URL(`child${extname(import.meta.url)}`, import.meta.url))
 
@@ -102,18 +101,17 @@ export class LoadGenerator {
    * @throws {LoadError} like `runLoad`; also if the process died, or is running another load
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
-    return summarizeLoad([await this.take({ plan, firstMs: 0 }, { signal, onPhase })], plan.seriesMs)
+    return summarizeLoad([await this.take(plan, { signal, onPhase })], plan.seriesMs)
   }
 
   /**
    * Runs this generator's part of a load that several offer together: see `GeneratorTeam`.
    * @throws {LoadError} as `run`
    */
-  async take({ plan, firstMs }: Share, { signal, onPhase }: PhasedLoad): Promise<Measurement> {
+  async take(plan: LoadPlan, { signal, onPhase }: PhasedLoad): Promise<Measurement> {
     const abort = () => this.#tell({ abort: true })
     this.#onPhase = onPhase
-    const share = { plan: { reach: this.#reach, ...plan }, firstMs }
-    const response = this.#ask({ take: share, phases: onPhase !== undefined })
+    const response = this.#ask({ take: { reach: this.#reach, ...plan }, phases: onPhase !== undefined })
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort, { once: true })
     const message = await response.finally(() => signal?.removeEventListener('abort', abort))
@@ -141,7 +139,7 @@ export class LoadGenerator {
 
   /**
    * Asks for a path once.
-   * @returns length and hash of the body
+   * @returns length of the body
    * @throws {LoadError} if there is no response with status 200; also as `run`
    */
   async learn(plan: LearnPlan): Promise<BodyExpectation> {

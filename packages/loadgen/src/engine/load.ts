@@ -12,14 +12,12 @@ import { LoopWatch } from './loop-watch.ts'
 import type { Measurement } from './measurement.ts'
 import { tooFewFiles } from './open-files.ts'
 import { OpenLoop } from './open-loop.ts'
-import type { LoadOptions, Progress } from './options.ts'
-import { closedLoop, constantRate, type Pacer, poisson } from './pacer.ts'
+import type { LoadOptions } from './options.ts'
+import { poisson } from './poisson.ts'
 import { Pool } from './pool.ts'
 import { Requests } from './requests.ts'
 import { Series } from './series.ts'
 import { Tally } from './tally.ts'
-
-const PROGRESS_MS = 200
 
 /** What a wait for 0.05 ms takes on Linux is about 0.1 ms: its timers may be late by as much. */
 const PAUSE_MS = 0.05
@@ -30,7 +28,6 @@ const NEVER = new Int32Array(new SharedArrayBuffer(4))
 /** One load, from its first connection to its last response. */
 export class Load implements ConnectionOwner, Line {
   readonly #options: LoadOptions
-  readonly #firstMs: number
   readonly #requests: Requests
   readonly #closes: boolean
   readonly #timeoutMs: number
@@ -39,7 +36,7 @@ export class Load implements ConnectionOwner, Line {
   readonly #tally: Tally
   readonly #pool: Pool
   readonly #watch = new LoopWatch()
-  readonly #timers: NodeJS.Timeout[] = []
+  #sweeper: NodeJS.Timeout | undefined
   readonly #ending = Promise.withResolvers<Measurement>()
   readonly #schedule: Schedule
   #dispatcher: Dispatcher | undefined
@@ -53,20 +50,10 @@ export class Load implements ConnectionOwner, Line {
   /**
    * @param options valid ones
    * @param target resolved
-   * @param firstMs milliseconds by which a constant rate begins later
    * @param tls as `ConnectionOptions`
    */
-  constructor(options: LoadOptions, target: Target, firstMs: number, tls: ConnectionOptions['tls']) {
-    this.#firstMs = firstMs
-    const {
-      method = 'GET',
-      headers = {},
-      path,
-      body,
-      expect = {},
-      newConnections = false,
-      pipeline = 1,
-    } = options
+  constructor(options: LoadOptions, target: Target, tls: ConnectionOptions['tls']) {
+    const { method = 'GET', headers = {}, path, body, expect = {}, newConnections = false } = options
     this.#options = options
     const host = hostHeader(options.target)
     // A generator of its own, so that arrivals and paths do not depend on each other.
@@ -80,12 +67,8 @@ export class Load implements ConnectionOwner, Line {
     this.#tally = new Tally(this.#checker, series, options.rate !== undefined)
     const { connections } = options
     const template = new ResponseTemplate()
-    this.#pool = new Pool(
-      { target, tls, method, depth: pipeline, template, connections, fresh: newConnections },
-      this,
-    )
-    const never = Number.POSITIVE_INFINITY
-    this.#schedule = { start: never, from: never, until: never, requests: options.requests ?? never }
+    this.#pool = new Pool({ target, tls, method, template, connections, fresh: newConnections }, this)
+    this.#schedule = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
   }
 
   /** @throws {LoadError} if too few files may be open */
@@ -95,7 +78,7 @@ export class Load implements ConnectionOwner, Line {
     signal?.addEventListener('abort', abort, { once: true })
     if (this.#warmupMs === 0) this.#tally.begin(performance.now())
     // A coarse sweep costs nothing; a timer per request would.
-    this.#repeat(Math.min(100, Math.max(1, this.#timeoutMs / 10)), () => this.#sweep())
+    this.#sweeper = setInterval(() => this.#sweep(), Math.min(100, Math.max(1, this.#timeoutMs / 10)))
     if (signal?.aborted) abort()
     else this.#pool.open(() => this.#opened())
     return this.#ending.promise.finally(() => signal?.removeEventListener('abort', abort))
@@ -115,9 +98,6 @@ export class Load implements ConnectionOwner, Line {
     if (connection.parser.reusable && !this.#closes) {
       this.#dispatcher?.freed(connection, now)
     } else {
-      const pending = connection.inFlight.intendedTimes()
-      this.#inFlight -= pending.length
-      for (const intended of pending.reverse()) this.#dispatcher?.returned(intended)
       this.#pool.retire(connection)
       this.#dispatcher?.dispatch(now)
     }
@@ -129,10 +109,8 @@ export class Load implements ConnectionOwner, Line {
       this.#ending.reject(tooFewFiles(this.#options.connections))
       return
     }
-    const now = performance.now()
-    const lost = connection.inFlight.intendedTimes()
-    this.#inFlight -= lost.length
-    if (kind !== undefined) this.#countLost(connection, kind, lost, now)
+    if (connection.awaiting) this.#inFlight--
+    if (kind !== undefined) this.#countLost(connection, kind)
     this.#pool.lost(connection, kind === 'connect', () => this.#dispatcher?.dispatch(performance.now()))
   }
 
@@ -148,12 +126,10 @@ export class Load implements ConnectionOwner, Line {
     this.#tally.reached(due, now, this.#schedule)
   }
 
-  #countLost(connection: Connection, kind: ErrorKind, lost: readonly number[], now: number): void {
-    const [first = connection.since] = lost
-    if (lost.length === 0) this.#tally.failed(kind, first, now)
-    for (const intended of lost) this.#tally.failed(kind, intended, now)
-    if (connection.parser.started) this.#tally.wasted(connection.received, first)
-    if (lost.length === 0 && kind === 'connect') this.#dispatcher?.refused(now)
+  #countLost(connection: Connection, kind: ErrorKind): void {
+    const since = connection.awaiting ? connection.intended : connection.since
+    this.#tally.failed(kind, since, performance.now())
+    if (connection.parser.started) this.#tally.wasted(connection.received, since)
   }
 
   #opened(): void {
@@ -180,27 +156,13 @@ export class Load implements ConnectionOwner, Line {
 
   #start(start: number): void {
     if (this.#isOver) return
-    const { durationMs = Number.POSITIVE_INFINITY, onProgress } = this.#options
-    Object.assign(this.#schedule, {
-      start,
-      from: start + this.#warmupMs,
-      until: start + this.#warmupMs + durationMs,
-    })
-    this.#dispatcher = this.#makeDispatcher()
-    if (onProgress !== undefined) this.#repeat(PROGRESS_MS, () => onProgress(this.#progress()))
-    this.#turn()
-  }
-
-  #makeDispatcher(): Dispatcher {
-    const { rate, arrivals = 'poisson', seed = 1 } = this.#options
+    const { durationMs, rate, seed = 1 } = this.#options
+    const from = start + this.#warmupMs
+    Object.assign(this.#schedule, { from, until: from + durationMs })
     const all = { pool: this.#pool, line: this, schedule: this.#schedule }
-    if (rate === undefined) return new ClosedLoop({ ...all, pacer: closedLoop() })
-    const { start } = this.#schedule
-    const pacer: Pacer =
-      arrivals === 'constant'
-        ? constantRate(rate, start + this.#firstMs)
-        : poisson(rate, createRandom(seed), start)
-    return new OpenLoop({ ...all, pacer }, rate)
+    this.#dispatcher =
+      rate === undefined ? new ClosedLoop(all) : new OpenLoop(all, poisson(rate, createRandom(seed), start))
+    this.#turn()
   }
 
   /**
@@ -243,8 +205,7 @@ export class Load implements ConnectionOwner, Line {
   }
 
   #measurement(): Measurement {
-    const { until } = this.#schedule
-    const measured = this.#tally.measurement(this.#schedule, Number.isFinite(until) ? until : 0, this.#watch)
+    const measured = this.#tally.measurement(this.#schedule, this.#watch)
     return { ...measured, handshakes: this.#handshakes, lateMs: this.#lateMs }
   }
 
@@ -261,7 +222,7 @@ export class Load implements ConnectionOwner, Line {
 
   #close(): void {
     this.#isOver = true
-    for (const timer of this.#timers) clearInterval(timer)
+    clearInterval(this.#sweeper)
     this.#pool.close()
   }
 
@@ -274,19 +235,5 @@ export class Load implements ConnectionOwner, Line {
       this.failed(connection, kind)
     }
     for (const due of this.#dispatcher?.expired(late) ?? []) this.#tally.failed('timeout', due, now)
-  }
-
-  #progress(): Progress {
-    const { start, from } = this.#schedule
-    const { durationMs, requests = 1 } = this.#options
-    const now = performance.now()
-    const counted = this.#tally.progress()
-    const part =
-      durationMs === undefined ? counted.requests / requests : (now - start) / (this.#warmupMs + durationMs)
-    return { done: Math.min(1, part), warmingUp: now < from, ...counted }
-  }
-
-  #repeat(milliseconds: number, action: () => void): void {
-    this.#timers.push(setInterval(action, milliseconds))
   }
 }

@@ -1,11 +1,10 @@
 import type { BodyExpectation } from '../http/expectation.ts'
 import type { LoadPhase, LoadPlan } from './options.ts'
-import type { Share } from './shares.ts'
 
 /** What the parent tells the child, one JSON text per line. The end of the stream ends the child. */
 export type ToChild =
   /** A load, or one generator's part of it. */
-  | { take: Share; phases: boolean }
+  | { take: LoadPlan; phases: boolean }
   /** `at`: when the load begins, in milliseconds of the child's `sharedNow`. Absent: now. */
   | { go: true; at?: number }
   | { clock: true }

@@ -1,31 +1,25 @@
 import type { Connection } from '../http/connection.ts'
 import type { Dispatcher, DispatcherOptions, Line, Schedule } from './dispatcher.ts'
-import type { Pacer } from './pacer.ts'
 import type { Pool } from './pool.ts'
 import { Queue } from './queue.ts'
 
 /** Sends requests when they are due, whether or not earlier ones have a response. They wait in line if all connections are busy. */
 export class OpenLoop implements Dispatcher {
-  readonly #pacer: Pacer
+  readonly #draw: () => number
   readonly #pool: Pool
   readonly #line: Line
   readonly #schedule: Schedule
-  readonly #meanGap: number
   /** The due times of requests that wait for a connection. */
   readonly #backlog = new Queue<number>()
-  #drawn = 0
-  #left: number
   /** When the next request is due; infinite after the last. */
   #due: number
 
-  /** @param rate the pacer's mean, requests per second */
-  constructor({ pacer, pool, line, schedule }: DispatcherOptions, rate: number) {
-    this.#pacer = pacer
+  /** @param draw tells when the next request is due */
+  constructor({ pool, line, schedule }: DispatcherOptions, draw: () => number) {
+    this.#draw = draw
     this.#pool = pool
     this.#line = line
     this.#schedule = schedule
-    this.#meanGap = 1000 / rate
-    this.#left = schedule.requests
     this.#due = this.#next()
   }
 
@@ -52,13 +46,6 @@ export class OpenLoop implements Dispatcher {
     this.dispatch(now)
   }
 
-  returned(intended: number): void {
-    this.#backlog.unshift(intended)
-  }
-
-  /** Requests wait for a connection, and expire if none can be opened. */
-  refused(): void {}
-
   expired(time: number): number[] {
     const expired: number[] = []
     for (let due = this.#backlog.peek(); due !== undefined && due < time; due = this.#backlog.peek()) {
@@ -84,11 +71,7 @@ export class OpenLoop implements Dispatcher {
   }
 
   #next(): number {
-    const { from, until } = this.#schedule
-    if (this.#left === 0) return Number.POSITIVE_INFINITY
-    const due = this.#pacer.due(this.#drawn++, 0)
-    if (due >= until) return Number.POSITIVE_INFINITY
-    if (due >= from && --this.#left === 0) this.#schedule.until = due + this.#meanGap
-    return due
+    const due = this.#draw()
+    return due < this.#schedule.until ? due : Number.POSITIVE_INFINITY
   }
 }

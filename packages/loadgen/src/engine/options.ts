@@ -1,5 +1,4 @@
 import { Checker, type Expectation } from '../http/expectation.ts'
-import { PathTemplate } from '../http/path-template.ts'
 import type { Reach, Target } from '../http/target.ts'
 import { LoadError } from './load-error.ts'
 import { Requests } from './requests.ts'
@@ -21,26 +20,19 @@ export interface LoadPlan {
   /** Sent with every request, in UTF-8; `content-length` is added. */
   body?: string
   /**
-   * 1 to 65,535. In closed loop, each connection has `pipeline` requests in flight all the time. In open loop, this is the maximum;
-   * requests wait while all connections are busy.
+   * 1 to 65,535. In closed loop, each has one request in flight all the time. In open loop, requests wait while all connections are busy.
    */
   connections: number
-  /** Requests in flight on one connection, sent without waiting for the responses before; 1 to 1,024, default 1. */
-  pipeline?: number
   /** A connection for each request, which asks the server to close it. */
   newConnections?: boolean
   /** Over TLS, every connection resumes a session of one that is opened before the load. Default: none does. */
   resume?: boolean
-  /** Open loop: requests per second over all connections, up to 10 million. Absent: closed loop. */
+  /** Open loop: requests per second over all connections, up to 10 million, due at random times. Absent: closed loop. */
   rate?: number
-  /** Open loop: gaps of a Poisson process (default) or all the same. */
-  arrivals?: 'poisson' | 'constant'
   /** Seed of arrivals and random parts of paths: a whole number, default 1. */
   seed?: number
-  /** Milliseconds during which counted requests are due. Either this or `requests`. */
-  durationMs?: number
-  /** How many counted requests are sent. */
-  requests?: number
+  /** Milliseconds during which counted requests are due. */
+  durationMs: number
   /** Milliseconds of load before the counted part; default 0. */
   warmupMs?: number
   /**
@@ -56,8 +48,6 @@ export interface LoadPlan {
 export interface LoadOptions extends LoadPlan {
   /** Ends the load at once; what was measured is kept. */
   signal?: AbortSignal
-  /** Called a few times per second while load is offered. */
-  onProgress?: (progress: Progress) => void
   /**
    * Called when all connections are open, before the first request, and when the last response is there, before they close. The load waits
    * until it resolves, so that accounts can be read in between. At `open` it may resolve with the time at which the load begins, in
@@ -71,17 +61,6 @@ export interface LoadOptions extends LoadPlan {
   sharesCore?: boolean
 }
 
-/** How far a load has come. */
-export interface Progress {
-  /** Part of warm-up and duration (or of the requests) that is over, 0 to 1. */
-  done: number
-  warmingUp: boolean
-  /** Counted responses so far. */
-  requests: number
-  /** Counted errors so far. */
-  errors: number
-}
-
 /** Moments at which a load waits until the accounts have been read. */
 export type LoadPhase = 'open' | 'responded'
 
@@ -90,40 +69,15 @@ const DAY_MS = 86_400_000
 /** @throws {LoadError} saying what is wrong with the first option that cannot be used */
 export function validatePlan(plan: LoadPlan): void {
   requireInteger('connections', plan.connections, 1, 65_535)
-  requireInteger('pipeline', plan.pipeline ?? 1, 1, 1_024)
   requireInteger('seed', plan.seed ?? 1, 0, 2 ** 32 - 1)
   requireNumber('rate', plan.rate ?? 1, 0.001, 1e7, 'requests per second')
-  requireLength(plan)
+  requireMilliseconds('durationMs', plan.durationMs, 1)
   requireMilliseconds('warmupMs', plan.warmupMs ?? 0, 0)
   requireMilliseconds('timeoutMs', plan.timeoutMs ?? 5_000, 1)
   requireMilliseconds('seriesMs', plan.seriesMs ?? 1_000, 10)
-  refuseContradictions(plan)
   const { method = 'GET', path, headers = {}, body, expect = {} } = plan
   const { paths } = new Requests({ method, path, headers, host: '', body }, () => 0)
   new Checker(expect, method, paths)
-  if (expect.learn) refuseRandomPaths(path)
-}
-
-function refuseRandomPaths(path: LoadPlan['path']): void {
-  for (const text of typeof path === 'string' ? [path] : path) {
-    if (!new PathTemplate(text).isFixed)
-      throw new LoadError(`${text} has random parts, so one response does not say what the others must be.`)
-  }
-}
-
-function requireLength({ durationMs, requests }: LoadPlan): void {
-  if ((durationMs === undefined) === (requests === undefined)) {
-    throw new LoadError('How long? Give either a duration or a number of requests.')
-  }
-  if (durationMs !== undefined) requireMilliseconds('durationMs', durationMs, 1)
-  if (requests !== undefined) requireInteger('requests', requests, 1, 1e12)
-}
-
-function refuseContradictions({ pipeline = 1, newConnections, rate, arrivals }: LoadPlan): void {
-  if (pipeline > 1 && newConnections)
-    throw new LoadError('A connection per request has no room for a pipeline: choose one of the two.')
-  if (arrivals !== undefined && rate === undefined)
-    throw new LoadError('Arrivals belong to an open loop: give a rate as well.')
 }
 
 function requireInteger(name: string, value: number, min: number, max: number): void {

@@ -19,7 +19,7 @@ export class Pool {
   readonly #options: PoolOptions
   readonly #owner: ConnectionOwner
   readonly #all = new Set<Connection>()
-  /** Connections with room for a request, the longest idle first. Some may be closed already. */
+  /** Free connections, the longest idle first. Some may be closed already. */
   readonly #idle = new Queue<Connection>()
   readonly #pauses = new Set<NodeJS.Timeout>()
   /** Connections still to open. With `fresh`, those that may still be opened. */
@@ -44,19 +44,17 @@ export class Pool {
     else this.#openMissing()
   }
 
-  /** A connection with room for a request, which must be sent at once; undefined if there is none. */
+  /** A free connection, on which a request must be sent at once; undefined if there is none. */
   take(): Connection | undefined {
     if (this.#options.fresh) return this.#isBounded() ? undefined : this.#create()
-    for (let connection = this.#idle.shift(); connection !== undefined; connection = this.#idle.shift()) {
-      if (connection.room > 1) this.#idle.push(connection)
-      if (connection.room > 0) return connection
-    }
-    return undefined
+    let connection = this.#idle.shift()
+    while (connection !== undefined && !connection.isFree) connection = this.#idle.shift()
+    return connection
   }
 
-  /** A connection has room for another request, but nothing is due. */
+  /** A connection is free, but nothing is due. */
   release(connection: Connection): void {
-    if (connection.room === 1) this.#idle.push(connection)
+    this.#idle.push(connection)
   }
 
   opened(connection: Connection): void {

@@ -20,14 +20,6 @@ export class Queue<T> {
     this.#items[(this.#first + this.#length++) & (this.#items.length - 1)] = item
   }
 
-  /** Puts an item before all others. */
-  unshift(item: T): void {
-    if (this.#length === this.#items.length) this.#grow()
-    this.#first = (this.#first - 1) & (this.#items.length - 1)
-    this.#items[this.#first] = item
-    this.#length++
-  }
-
   shift(): T | undefined {
     if (this.#length === 0) return undefined
     const item = this.#items[this.#first]

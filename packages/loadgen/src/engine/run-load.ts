@@ -1,7 +1,6 @@
 import { openSession, resolveTarget, secureOptions } from '../http/target.ts'
 import type { LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
-import { learn } from './learn.ts'
 import { Load } from './load.ts'
 import type { Measurement } from './measurement.ts'
 import { requireOpenFiles } from './open-files.ts'
@@ -22,16 +21,13 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 
 /**
  * Offers a load, or one generator's part of it.
- * @param firstMs milliseconds by which a constant rate begins later
  * @throws {LoadError} as `runLoad`
  */
-export async function measureLoad(options: LoadOptions, firstMs = 0): Promise<Measurement> {
+export async function measureLoad(options: LoadOptions): Promise<Measurement> {
   validatePlan(options)
   requireOpenFiles(options.connections)
   const target = await resolveTarget(options.target, options.reach)
-  const { expect } = options
-  const known = expect?.learn ? { ...options, expect: await learn(expect, options, target) } : options
   let tls = secureOptions(options.target)
   if (options.resume) tls = { ...tls, session: await openSession(target, tls) }
-  return new Load(known, target, firstMs, tls).run()
+  return new Load(options, target, tls).run()
 }

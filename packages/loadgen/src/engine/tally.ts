@@ -1,6 +1,6 @@
 import type { Connection } from '../http/connection.ts'
 import type { Checker } from '../http/expectation.ts'
-import { type ErrorKind, noErrors, sumErrors } from '../report/result.ts'
+import { type ErrorKind, noErrors } from '../report/result.ts'
 import type { Schedule } from './dispatcher.ts'
 import type { LoopWatch } from './loop-watch.ts'
 import type { Arrivals, Measurement } from './measurement.ts'
@@ -79,13 +79,8 @@ export class Tally {
     if (since >= this.#from) this.#bytes += bytes
   }
 
-  progress(): { requests: number; errors: number } {
-    return { requests: this.#requests, errors: sumErrors(this.#errors) }
-  }
-
-  /** @param end the earliest end of the measured stretch; the last response may be later */
-  measurement(schedule: Schedule, end: number, watch: LoopWatch): Omit<Measurement, 'handshakes'> {
-    const last = Math.max(end, this.#lastResponseAt)
+  measurement(schedule: Schedule, watch: LoopWatch): Omit<Measurement, 'handshakes'> {
+    const last = Math.max(schedule.until, this.#lastResponseAt)
     // If no connection was opened, nothing was sent, and the measurement starts with the first attempt.
     const first = this.#firstDue < last ? this.#firstDue : this.#from
     const seconds = Math.max(0, last - first) / 1000

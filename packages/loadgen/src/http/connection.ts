@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type TLSSocket, type ConnectionOptions as TlsOptions } from 'node:tls'
-import { InFlight } from '../engine/in-flight.ts'
 import type { ErrorKind } from '../report/result.ts'
 import { ParseError, ResponseParser } from './parser.ts'
 import { connectOptions, type Target } from './target.ts'
@@ -21,8 +20,6 @@ export interface ConnectionOptions {
   /** As `secureOptions` says; undefined without TLS. */
   tls?: TlsOptions | undefined
   method: string
-  /** The most requests in flight. */
-  depth: number
   template: ResponseTemplate
 }
 
@@ -35,29 +32,28 @@ const RECEIVED_WORDS = new Int32Array(RECEIVED.buffer)
 
 type State = 'connecting' | 'open' | 'closed'
 
-/** One TCP, TLS or unix connection for its whole life. */
+/** One TCP, TLS or unix connection for its whole life, with one request in flight at most. */
 export class Connection {
   readonly parser: ResponseParser
-  /** Requests that wait for their responses. After the end of the connection: those that got none. */
-  readonly inFlight: InFlight
+  /** Whether a request waits for its response. After the end of the connection: whether one got none. */
+  awaiting = false
   /** `performance.now()` when the connection was asked for. */
   readonly since = performance.now()
   /** Complete responses so far. */
   responses = 0
 
-  // About the last request that got a response:
+  // About the last request:
 
   /** When it was due and when it was sent: `performance.now()`. */
   intended = 0
   sent = 0
-  /** Which path it asked for. */
+  /** Which path it asks for. */
   path = 0
-  /** Whether the parser kept the body for comparison. */
+  /** Whether the parser keeps the body of its response for comparison. */
   sampled = false
-  /** Bytes of the response so far. */
+  /** Bytes of its response so far. */
   received = 0
 
-  readonly #depth: number
   readonly #template: ResponseTemplate
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
@@ -66,12 +62,10 @@ export class Connection {
   /** As `LoadResult.handshakes` names it; undefined without TLS, and until it is open. */
   handshake: string | undefined
 
-  constructor({ target, tls, method, depth, template }: ConnectionOptions, owner: ConnectionOwner) {
-    this.#depth = depth
+  constructor({ target, tls, method, template }: ConnectionOptions, owner: ConnectionOwner) {
     this.#template = template
     this.#owner = owner
     this.parser = new ResponseParser(method)
-    this.inFlight = new InFlight(depth)
     const options = {
       ...connectOptions(target),
       noDelay: true,
@@ -87,9 +81,9 @@ export class Connection {
     this.#socket.on('end', () => this.#ended())
   }
 
-  /** Requests that may be sent now. */
-  get room(): number {
-    return this.#state === 'closed' ? 0 : this.#depth - this.inFlight.count
+  /** Whether a request may be sent now. */
+  get isFree(): boolean {
+    return !this.awaiting && this.#state !== 'closed'
   }
 
   get connecting(): boolean {
@@ -98,19 +92,25 @@ export class Connection {
 
   /** `performance.now()` since when something is awaited; infinite if nothing is. */
   get waitingSince(): number {
-    if (this.inFlight.count > 0) return this.inFlight.intended
+    if (this.awaiting) return this.intended
     return this.#state === 'connecting' ? this.since : Number.POSITIVE_INFINITY
   }
 
   /**
-   * Sends one request, or will once the connection is open; there must be room for it.
+   * Sends one request, or will once the connection is open; it must be free.
    * @param intended when it was to be sent: `performance.now()`
    * @param now the same clock, just now
    * @param path which path it asks for
    * @param sampled whether to keep the response's body
    */
   send(request: Buffer, intended: number, now: number, path: number, sampled: boolean): void {
-    this.inFlight.push(intended, now, path, sampled)
+    this.awaiting = true
+    this.intended = intended
+    this.sent = now
+    this.path = path
+    this.sampled = sampled
+    this.received = 0
+    if (sampled) this.parser.captureNext()
     this.#socket.write(request)
   }
 
@@ -134,13 +134,16 @@ export class Connection {
 
   #read(length: number): boolean {
     if (this.#state === 'closed') return true
-    if (this.inFlight.count === 0 && isRequestTimeout(length)) {
-      this.#fail(undefined)
+    if (!this.awaiting) {
+      this.#fail(isRequestTimeout(length) ? undefined : 'parse')
       return true
     }
     try {
-      if (this.#depth === 1) this.#readResponses(length)
-      else this.#readBatch(length)
+      const end = this.#parse(length)
+      if (!this.parser.complete) return true
+      // Bytes after the response belong to no request.
+      if (end < length) this.#fail('parse')
+      else this.#responded()
     } catch (error) {
       if (!(error instanceof ParseError)) throw error
       this.#fail('parse', error)
@@ -148,57 +151,23 @@ export class Connection {
     return true
   }
 
-  /** Handles one read. Requests that the owner sends in response leave in one write. */
-  #readBatch(length: number): void {
-    this.#socket.cork()
-    try {
-      this.#readResponses(length)
-    } finally {
-      this.#socket.uncork()
-    }
-  }
-
-  #readResponses(length: number): void {
-    // Requests that are sent from here on cannot have a response in this read, so bytes after the last response belong to no request.
-    let awaited = this.inFlight.count
-    for (let at = 0; at < length && this.#state !== 'closed'; ) {
-      if (awaited > 0) at = this.#parse(at, length)
-      if (!this.parser.complete) return
-      if (--awaited <= 0 && at < length) this.#fail('parse')
-      else this.#responded()
-    }
-  }
-
   /** @returns the place after the last byte that belongs to the response */
-  #parse(from: number, length: number): number {
+  #parse(length: number): number {
     const { parser } = this
-    const whole = parser.complete
-    if (whole) this.#begin()
-    if (whole && from === 0 && !this.sampled && this.#template.matches(RECEIVED_WORDS, length)) {
+    const whole = parser.complete && !this.sampled
+    if (whole && this.#template.matches(RECEIVED_WORDS, length)) {
       parser.accept(this.#template.response)
       this.received = length
       return length
     }
-    const end = parser.parse(RECEIVED, from, length)
-    this.received += end - from
-    if (whole && from === 0 && !this.sampled && parser.complete && end === length)
-      this.#template.miss(RECEIVED, length, parser)
+    const end = parser.parse(RECEIVED, 0, length)
+    this.received += end
+    if (whole && parser.complete && end === length) this.#template.miss(RECEIVED, length, parser)
     return end
   }
 
-  /** The first bytes of a response have come. */
-  #begin(): void {
-    this.received = 0
-    this.sampled = this.inFlight.sampled
-    if (this.sampled) this.parser.captureNext()
-  }
-
   #responded(): void {
-    const { inFlight } = this
-    this.intended = inFlight.intended
-    this.sent = inFlight.sent
-    this.path = inFlight.path
-    inFlight.shift()
+    this.awaiting = false
     this.responses++
     this.#owner.responded(this, performance.now())
   }
@@ -211,7 +180,7 @@ export class Connection {
   #broken(error?: NodeJS.ErrnoException): void {
     if (this.#state === 'closed') return
     if (this.#state === 'connecting') this.#fail('connect', error)
-    else this.#fail(this.inFlight.count > 0 ? 'reset' : undefined, error)
+    else this.#fail(this.awaiting ? 'reset' : undefined, error)
   }
 
   #fail(kind: ErrorKind | undefined, error?: NodeJS.ErrnoException): void {

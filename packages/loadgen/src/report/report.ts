@@ -10,27 +10,21 @@ const COLUMNS = ['mean', 'p50', 'p90', 'p99', 'p999', 'max'] as const
 
 /** What is loaded, in one line. */
 export function title(url: string, plan: LoadPlan): string {
-  const { method = 'GET', path, connections, pipeline = 1, newConnections, rate, arrivals, requests } = plan
+  const { method = 'GET', path, connections, newConnections, rate, durationMs } = plan
   const paths = typeof path === 'string' ? 1 : path.length
   return [
     `${method} ${url}`,
     paths > 1 && ` and ${paths - 1} more`,
     ` with ${count(connections, newConnections ? 'new connection' : 'connection')}`,
-    pipeline > 1 && `, ${pipeline} requests in each,`,
-    rate !== undefined && ` at ${integer(rate)} per second (${arrivals ?? 'poisson'})`,
-    requests === undefined
-      ? ` for ${formatDuration(plan.durationMs ?? 0)}`
-      : `, ${count(requests, 'request')}`,
+    rate !== undefined && ` at ${integer(rate)} per second`,
+    ` for ${formatDuration(durationMs)}`,
   ]
     .filter((part) => part !== false)
     .join('')
 }
 
-/**
- * A result for a person, at most 80 columns wide (a long title aside).
- * @param heading what was loaded
- */
-export function report(heading: string, result: LoadResult): string {
+/** A result for a person, at most 80 columns wide. */
+export function report(result: LoadResult): string {
   const { openLoop, requests, seconds, rate, errors, statuses, handshakes, bytes, self } = result
   const rows: [string, string][] = [['rate', `${integer(rate)} responses per second`]]
   if (openLoop !== null) rows.push(['offered', offered(openLoop.offered, openLoop.achieved)])
@@ -48,7 +42,7 @@ export function report(heading: string, result: LoadResult): string {
   rows.push(['generator', generator(result)])
   const text = rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}\n`).join('')
   const bound = self.reason === null ? '' : `\n${wrap(`generator-bound: ${self.reason}.`)}\n`
-  return `${heading}\n\n${text}\n${latencies(result)}${series(result.series)}${bound}`
+  return `${text}\n${latencies(result)}${series(result.series)}${bound}`
 }
 
 function offered(due: number, sent: number): string {

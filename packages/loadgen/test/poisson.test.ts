@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { closedLoop, constantRate, type Pacer, poisson } from '../src/engine/pacer.ts'
+import { poisson } from '../src/engine/poisson.ts'
 
-function firstDue(pacer: Pacer, count: number): number[] {
-  return Array.from({ length: count }, (_, n) => pacer.due(n, 0))
+function firstDue(next: () => number, count: number): number[] {
+  return Array.from({ length: count }, next)
 }
 
 function gaps(times: readonly number[]): number[] {
@@ -20,18 +20,7 @@ function variance(values: readonly number[]): number {
   return mean(values.map((value) => (value - middle) ** 2))
 }
 
-test('closed loop: due when a connection is free, however long that takes', () => {
-  const pacer = closedLoop()
-  assert.deepEqual([pacer.due(0, 0), pacer.due(1, 7.5), pacer.due(2, 7.5)], [0, 7.5, 7.5])
-})
-
-test('constant rate: equal gaps that do not drift, whenever connections are free', () => {
-  const pacer = constantRate(3)
-  assert.deepEqual([pacer.due(0, 999), pacer.due(3, 0), pacer.due(3_000_000, 5)], [0, 1_000, 1e9])
-  assert.deepEqual(firstDue(constantRate(1_000, 0.25), 3), [0.25, 1.25, 2.25])
-})
-
-test('Poisson: gaps have the mean and the variance of an exponential distribution', () => {
+test('gaps have the mean and the variance of an exponential distribution', () => {
   const count = 200_000
   const drawn = gaps(firstDue(poisson(500, createRandom(1)), count))
   // In milliseconds the mean is 2 and the variance 4; five standard errors of each (kurtosis 9).
@@ -46,7 +35,7 @@ test('Poisson: gaps have the mean and the variance of an exponential distributio
   }
 })
 
-test('Poisson: gaps are independent, so that counts per window vary as much as their mean', () => {
+test('gaps are independent, so that counts per window vary as much as their mean', () => {
   const times = firstDue(poisson(1_000, createRandom(2)), 200_000)
   const windows = new Array<number>(1_900).fill(0)
   for (const time of times) {
@@ -62,7 +51,7 @@ test('Poisson: gaps are independent, so that counts per window vary as much as t
   assert.ok(Math.abs(mean(products) / variance(drawn)) < 5 / Math.sqrt(drawn.length), 'no autocorrelation')
 })
 
-test('Poisson: the seed decides', () => {
+test('the seed decides', () => {
   const times = (seed: number) => firstDue(poisson(10, createRandom(seed)), 100)
   assert.deepEqual(times(5), times(5))
   assert.notDeepEqual(times(5), times(6))
