@@ -2,9 +2,8 @@ import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { widthsOf } from '../judge/analysis.ts'
 import { isTested, LEAST_STARTS } from '../judge/study/findings.ts'
-import { isCrowded, whyFailed } from '../judge/trial.ts'
 import type { Analysis } from '../model/figures.ts'
-import { type OpenLoopResult, type RaceResult, type StudyResult, trialsOf } from '../model/result.ts'
+import type { RaceResult, StudyResult } from '../model/result.ts'
 import { describeCaught, describeRegression } from '../report/study/race-document.ts'
 
 /**
@@ -19,24 +18,6 @@ export function whyRaceFailed({ analysis, cells }: RaceResult, require: number |
   const tried = analysis.cells.filter(({ cell }) => !twins.has(cell))
   const without = tried.filter(({ voided, launches }) => voided || launches === 0)
   return [...describeWithout(without.length, tried.length), ...describeTooWide(analysis, require)]
-}
-
-/** `capacity`, `latency`, `overload`. A cell that has no number because others took the machine is noise as well. */
-export function whyOpenLoopFailed(result: OpenLoopResult): string[] {
-  const { kind, cells, heats, analysis } = result
-  const trials = trialsOf(result)
-  const skipped = new Set(cells.filter((cell) => cell.skipped !== null).map(({ id }) => id))
-  const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
-  const tried = (analysis ?? []).filter(({ cell }) => !skipped.has(cell))
-  const without = tried.filter((figures) => {
-    const own = trials.filter(({ cell }) => cell === figures.cell)
-    if (failed.has(figures.cell)) return true
-    if (kind === 'latency' && own.some((trial) => whyFailed(trial) !== null)) return true
-    const levels = 'levels' in figures ? figures.levels : []
-    const isVoid = levels.length > 0 && levels.every(({ voidedBecause }) => voidedBecause !== null)
-    return (figures.voidedBecause !== null || isVoid) && !isCrowded(own)
-  })
-  return describeWithout(without.length, tried.length)
 }
 
 export function whyStudyFailed({

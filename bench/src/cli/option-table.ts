@@ -1,7 +1,6 @@
 import { duration, flag, integer, percent, text, texts } from '@startgrid/cli/options.ts'
 import { CAPABILITIES } from '@startgrid/conformance/contract/subject.ts'
 import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
-import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../experiment/open-loop-effort.ts'
 
 /** Every option of every command: its reader, what it goes with, its default and its help. */
 
@@ -70,6 +69,7 @@ export const GRID = {
   require: percent('exit code 1 if a rate ratio is less certain than that'),
   'max-time': maxTime('as many heats as fit, at least 2'),
   connections,
+  latency: flag('also p50 and p99 at one rate for all, in open loop: 10 minutes', { excludes: ['target'] }),
   seed,
   resume: resume('goes on with RESULT (the newest), or adds heats to it'),
   'keep-voided': flag('shows numbers that failed a gate, marked'),
@@ -80,32 +80,6 @@ export const GRID = {
   'dry-run': dryRun,
   ...DOWNLOAD,
   ...OUTPUT,
-}
-
-const openLoop = (launches: number) => ({
-  ...cells('direct'),
-  quick: quick('three frameworks, hello, under a minute'),
-  thorough: flag('longer loads on more launches'),
-  launches: integer('N', `starts of every app, 1 to 100 (default ${launches})`, { min: 1, max: 100 }),
-  connections,
-  'max-time': maxTime('drops the last launches when time runs out'),
-  seed,
-  resume: resume('goes on with an interrupted run (default: the newest)'),
-  'dry-run': dryRun,
-  ...DOWNLOAD,
-  ...OUTPUT,
-})
-
-export const OPEN_LOOP = {
-  capacity: {
-    p99: duration('the bound, from the intended send time (default 50ms)', { min: 1 }),
-    ...openLoop(CAPACITY_EFFORT.default.launches),
-  },
-  latency: {
-    rate: integer('N', 'the common rate, in requests per second', { min: 1, max: 1_000_000 }),
-    ...openLoop(LATENCY_EFFORT.default.launches),
-  },
-  overload: openLoop(OVERLOAD_EFFORT.default.launches),
 }
 
 export const STUDY = {

@@ -14,16 +14,9 @@ import {
 import { NAMESPACE } from '@startgrid/grid/kubernetes.ts'
 import { readNodeSelector } from '../environments/kubernetes/site.ts'
 import { readOrigin } from '../environments/running/origin.ts'
-import { CAPACITY_EFFORT, LATENCY_EFFORT, OVERLOAD_EFFORT } from '../experiment/open-loop-effort.ts'
-import type {
-  ClusterSite,
-  OpenLoopKind,
-  OpenLoopOptions,
-  Options,
-  ServerLocation,
-} from '../experiment/options.ts'
+import type { ClusterSite, Options, ServerLocation } from '../experiment/options.ts'
 import { PROFILES, type ProfileName, TARGET_EFFORT } from '../experiment/profiles.ts'
-import { GRID, OPEN_LOOP, type STUDY } from './option-table.ts'
+import { GRID, type STUDY } from './option-table.ts'
 
 /** Containers take seconds to start, so a run of as many heats takes longer. */
 const MORE_FOR_CONTAINERS = 1.5
@@ -44,13 +37,15 @@ export function readOptions(args: readonly string[]): Options {
   const { heats = effort.heats, slices = effort.slices, slice = effort.sliceMs, precision } = values
   const custom = EFFORT.some((name) => given.has(name))
   const isSlow = site.docker || site.cluster !== undefined
-  const usualMs = custom ? null : effort.maxTimeMs * (isSlow ? MORE_FOR_CONTAINERS : 1)
+  const longer = (isSlow ? MORE_FOR_CONTAINERS : 1) * (values.latency ? 2 : 1)
+  const usualMs = custom ? null : effort.maxTimeMs * longer
   return {
     ...commonOf(values, { frameworks, roles, topology: 'direct,nginx' }),
     ...site,
     profile,
     custom,
     heats: Math.max(heats, precision === null ? 1 : LEAST_HEATS_FOR_PRECISION),
+    latency: values.latency,
     slices,
     sliceMs: slice,
     pauseMs: 'pauseMs' in effort ? effort.pauseMs : 0,
@@ -67,36 +62,6 @@ export function readOptions(args: readonly string[]): Options {
   }
 }
 
-/** Roles that a command measures unless others are named: a search takes most of a minute per cell. The status app is a hello too. */
-const OPEN_LOOP_ROLES: Readonly<Record<OpenLoopKind, readonly Role[]>> = {
-  capacity: ['hello'],
-  latency: ['hello', 'ssr'],
-  overload: ['hello', 'ssr'],
-}
-
-const OPEN_LOOP_EFFORT = { capacity: CAPACITY_EFFORT, latency: LATENCY_EFFORT, overload: OVERLOAD_EFFORT }
-
-const DEFAULT_P99_MS = 50
-
-/** The same for `pnpm bench capacity`, `latency` and `overload`. @throws as `readOptions` */
-export function readOpenLoopOptions(kind: OpenLoopKind, args: readonly string[]): OpenLoopOptions {
-  const { values, given } = readWords(args, OPEN_LOOP[kind], `pnpm bench ${kind}`)
-  const site = readSite(values)
-  const profile = profileOf(values)
-  const roles = profile === 'quick' ? (['hello'] as const) : OPEN_LOOP_ROLES[kind]
-  return {
-    ...commonOf(values, { frameworks: PROFILES[profile].frameworks, roles, topology: 'direct' }),
-    ...site,
-    profile,
-    custom: given.has('launches'),
-    heats: values.launches ?? OPEN_LOOP_EFFORT[kind][profile].launches,
-    sliceMs: kind === 'overload' ? OVERLOAD_EFFORT[profile].overloadMs : 0,
-    maxTimeMs: values['max-time'] ?? null,
-    p99Ms: kind === 'capacity' ? ('p99' in values && values.p99) || DEFAULT_P99_MS : null,
-    rate: ('rate' in values && values.rate) || null,
-  }
-}
-
 /** Results are named by `--resume`, never by a word alone. */
 const readWords: typeof readCommandLine = (args, options, command) => {
   const read = readCommandLine(args, options, command)
@@ -109,8 +74,6 @@ function profileOf({ quick, thorough }: { quick: boolean; thorough: boolean }): 
   return quick ? 'quick' : thorough ? 'thorough' : 'default'
 }
 
-type CommonWords = Pick<Values<typeof GRID>, keyof typeof GRID & keyof typeof OPEN_LOOP.overload>
-
 interface Usual {
   frameworks: readonly string[]
   /** Unless apps are named. */
@@ -118,7 +81,7 @@ interface Usual {
   topology: string
 }
 
-function commonOf(values: CommonWords, { frameworks, roles, topology }: Usual) {
+function commonOf(values: Values<typeof GRID>, { frameworks, roles, topology }: Usual) {
   const { only, role, connections, resume, json, output } = values
   return {
     apps: chooseApps(only, role ?? (only === undefined ? roles.join(',') : undefined), frameworks),

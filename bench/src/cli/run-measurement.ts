@@ -2,9 +2,9 @@ import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { experimentOf } from '../experiment/grid.ts'
 import type { Running } from '../measure/plan.ts'
-import { commandOfKind, type StoredRun } from '../measure/resume.ts'
+import type { StoredRun } from '../measure/resume.ts'
 import { runExperiment } from '../measure/run.ts'
-import type { Result, ResultKind } from '../model/result.ts'
+import type { RaceResult } from '../model/result.ts'
 import { writeResult } from '../model/result-file.ts'
 import { documentOf } from '../report/grid.ts'
 import { publish } from '../report/output.ts'
@@ -14,18 +14,18 @@ import { publish } from '../report/output.ts'
  * @param whyFailed sentences; none if the exit code is 0
  * @returns the exit code
  */
-export async function runMeasurement<Kind extends ResultKind>(
-  { result, directory }: StoredRun<Kind>,
+export async function runMeasurement(
+  { result, directory }: StoredRun,
   { json, download }: { json: string | undefined; download: boolean },
   how: Running,
   whyFailed: () => string[],
 ): Promise<number> {
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const save = (so: Result) => writeResult(`${directory}/result.json`, so)
+  const save = (so: RaceResult) => writeResult(`${directory}/result.json`, so)
   const context = { progress, save, signal, download, ...how }
   await runExperiment(experimentOf(result), result, context).finally(progress.stop)
-  const hint = result.mode === 'target' ? '' : ` Go on with ${commandOfKind(result.kind)} --resume`
+  const hint = result.mode === 'target' ? '' : ' Go on with pnpm bench --resume'
   const closing = signal.aborted
     ? [`Interrupted: what was measured before is above and in the files.${hint}`]
     : whyFailed()

@@ -14,7 +14,7 @@ import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
 import type { GeneratorSource } from '../drivers/generator.ts'
 import { launchName } from '../experiment/cells.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
-import type { Experiment, Program, System } from '../model/experiment.ts'
+import type { Experiment, System } from '../model/experiment.ts'
 import type { LaunchRecord, Spread } from '../model/heat.ts'
 import type { NginxVersion } from '../model/provenance.ts'
 import type { Run } from '../model/result.ts'
@@ -168,10 +168,8 @@ export function isInNginx({ app }: Pick<System, 'app'>): boolean {
   return app !== undefined && runtimeOf(app.package) === 'nginx'
 }
 
-/** Of the environment of an app: it logs no request, and refuses no page unless it is to shed load. */
-export function measurable({ sheds }: Pick<Program, 'sheds'>): Readonly<Record<string, string>> {
-  return { ...(sheds ? {} : NEVER_SHED), LOG_LEVEL: 'warn' }
-}
+/** Of the environment of an app: it logs no request, and refuses no page. */
+export const MEASURABLE = { ...NEVER_SHED, LOG_LEVEL: 'warn' } as const
 
 /** The framework whose app a system starts, which is the name of its image. Undefined for what has none. */
 export function frameworkOf({ app }: Pick<System, 'app'>): string | undefined {

@@ -2,6 +2,7 @@ import type { Cell } from '../model/cell.ts'
 import type { Mode } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs } from './cells.ts'
+import { openLoopsMs } from './open-loop.ts'
 
 /** How the heats of a run share its time. All times are in milliseconds. */
 
@@ -58,7 +59,7 @@ export function shareOf(heats: readonly OpenHeat[], leftMs: number): number {
 
 interface Plan {
   cells: readonly Cell[]
-  settings: Pick<Settings, 'slices' | 'sliceMs' | 'pauseMs'>
+  settings: Pick<Settings, 'slices' | 'sliceMs' | 'pauseMs' | 'openLoop' | 'heats'>
   mode: Mode
 }
 
@@ -106,7 +107,11 @@ export function keptPasses(slices: number, slowness: number): number {
 function roundMs({ cells, settings, mode }: Plan, slices: number): number {
   const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
   return roles.reduce(
-    (sum, own) => sum + settings.pauseMs + expectedHeatMs(own, { ...settings, slices }, mode),
+    (sum, own) =>
+      sum +
+      settings.pauseMs +
+      expectedHeatMs(own, { ...settings, slices }, mode) +
+      openLoopsMs(own, settings),
     0,
   )
 }

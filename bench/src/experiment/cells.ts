@@ -60,7 +60,6 @@ function cellOf(race: string, plan: Race, name: string, system: System): Cell {
     cores: { wanted: cores, given: cores },
     generator: system.generator ?? 'startgrid',
     serverBound: system.serverBound ?? (system.workload ?? load?.workload)?.rate === undefined,
-    ...(app?.sheds && { sheds: true }),
   }
   if (load === undefined) return newCell(common)
   return newCell({

@@ -3,13 +3,13 @@ import type { Cell } from '../model/cell.ts'
 import type { Experiment, LoadRace, Program, System } from '../model/experiment.ts'
 import type { Run } from '../model/result.ts'
 import { appOf } from './cells.ts'
-import type { OpenLoopKind, Options } from './options.ts'
+import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 
 /** Experiments that are generated from options: the grid, and a server that already runs. */
 
-type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'warmupMs' | 'profile'>
+type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'warmupMs' | 'profile' | 'latency'>
 
 /** Every chosen app and the A/A twin of each role, in every chosen topology: one race per role. */
 export function gridExperiment(options: GridOptions): Experiment {
@@ -21,39 +21,20 @@ export function gridExperiment(options: GridOptions): Experiment {
   const namesOf = (systems: readonly [string, System][]) => systems.map(([name]) => name)
   return generated(
     races.flatMap(({ systems }) => systems),
-    races.map(({ role, systems }) => [role, raceOf(role, namesOf(systems), options)]),
+    races.map(({ role, systems }) => {
+      const race = raceOf(role, namesOf(systems), options)
+      return [role, options.latency ? { ...race, openLoop: namesOf(systems.filter(hasLatency)) } : race]
+    }),
   )
+}
+
+/** A twin controls what ranks. A page that NGINX interprets is so slow that its rate would leave all others idle. */
+function hasLatency([, { twinOf, app }]: [string, System]): boolean {
+  return twinOf === undefined && !(app?.role === 'ssr' && runtimeOf(app.package) === 'nginx')
 }
 
 function generated(systems: readonly [string, System][], races: readonly [string, LoadRace][]): Experiment {
   return { name: '', systems: Object.fromEntries(systems), races: Object.fromEntries(races), claims: [] }
-}
-
-/**
- * For open loops: each system is a race of its own, so each launch has the whole warm-up. The twin is for races: here nothing is ranked.
- * An overload meets every page as production runs it, and beside it the same app as races run it, which refuses nothing.
- */
-export function openLoopExperiment(options: GridOptions, kind: OpenLoopKind): Experiment {
-  const each = options.topologies.map((topology) => gridExperiment({ ...options, topologies: [topology] }))
-  const plain = each
-    .flatMap((one) => Object.entries(one.systems))
-    .filter(([, { twinOf }]) => twinOf === undefined)
-  const systems = kind === 'overload' ? plain.flatMap(([name, system]) => withShedding(name, system)) : plain
-  const roleOf = ({ app }: System) => ROLES.find((role) => role === app?.role) ?? 'hello'
-  return generated(
-    systems,
-    systems.map(([name, system]) => [name, raceOf(roleOf(system), [name], options)]),
-  )
-}
-
-/** Only pages are shed (packages/shared, load-shedding.ts). */
-function withShedding(name: string, system: System): [string, System][] {
-  const { app } = system
-  if (app?.role !== 'ssr' || runtimeOf(app.package) === 'nginx') return [[name, system]]
-  return [
-    [name, { ...system, app: { ...app, sheds: true } }],
-    [`${name} without shedding`, { ...system, title: `${system.title} without shedding` }],
-  ]
 }
 
 /** What results call the server that already ran: the same in all, so that two of them can be compared. */
@@ -78,7 +59,7 @@ export function targetExperiment({
 export function experimentOf({ cells, target }: Pick<Run, 'cells' | 'target'>): Experiment {
   const startOf = (cell: Cell): Program => {
     const { framework, role } = appOf(cell)
-    return { package: `apps/${framework}`, role, ...(cell.sheds && { sheds: true }) }
+    return { package: `apps/${framework}`, role }
   }
   const systems = cells.map((cell): [string, System] => {
     const { system, app, title, role, topology, twinOf, warmupMs, warmupRequests } = cell
@@ -95,7 +76,8 @@ export function experimentOf({ cells, target }: Pick<Run, 'cells' | 'target'>): 
   const races = [...Map.groupBy(cells, ({ race }) => race)].map(([race, own]): [string, LoadRace] => {
     const [{ role = null, connections = 0 } = {}] = own
     const names = own.map(({ system }) => system)
-    return [race, raceOf(role ?? 'hello', names, { connections })]
+    const openLoop = own.flatMap((cell) => (cell.openLoop ? cell.system : []))
+    return [race, { ...raceOf(role ?? 'hello', names, { connections }), openLoop }]
   })
   return generated(systems, races)
 }

@@ -1,7 +1,7 @@
 import type { App, Role, Topology } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { ClusterRecord } from '../model/provenance.ts'
-import type { Mode, ResultKind } from '../model/result.ts'
+import type { Mode } from '../model/result.ts'
 import type { ProfileName } from './profiles.ts'
 
 /** The nodes of a cluster that a run uses. */
@@ -40,14 +40,13 @@ export function modeOf({
   return docker ? 'docker' : 'native'
 }
 
-/** What every command that measures the grid is asked to do. */
-interface GridOptions extends ServerLocation {
+/** What `pnpm bench` is asked to do. */
+export interface Options extends ServerLocation {
   apps: App[]
   topologies: Topology[]
   profile: ProfileName
   /** Something of the profile was given otherwise. */
   custom: boolean
-  /** Of an open loop: launches per cell. */
   heats: number
   sliceMs: number
   /** Replaces what the profile says of each framework; undefined leaves that. */
@@ -64,10 +63,8 @@ interface GridOptions extends ServerLocation {
   /** Where result.json and the reports go. */
   output: string | undefined
   download: boolean
-}
-
-/** What `pnpm bench` is asked to do. */
-export interface Options extends GridOptions {
+  /** Also p50 and p99 in open loop. */
+  latency: boolean
   slices: number
   /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
   pauseMs: number
@@ -82,14 +79,4 @@ export interface Options extends GridOptions {
   list: boolean
   /** Its figures become a file of docs. */
   publish: boolean
-}
-
-export type OpenLoopKind = Extract<ResultKind, 'capacity' | 'latency' | 'overload'>
-
-/** What `pnpm bench capacity`, `latency` and `overload` are asked to do. */
-export interface OpenLoopOptions extends GridOptions {
-  /** Of `capacity`: the bound on p99, in milliseconds. */
-  p99Ms: number | null
-  /** Of `latency`: the common rate, in requests per second; null finds one per role. */
-  rate: number | null
 }

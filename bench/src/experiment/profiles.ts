@@ -1,5 +1,6 @@
 import { FRAMEWORKS, findFramework, ROLES, type Role } from '@startgrid/grid/apps.ts'
 import type { Framework } from '@startgrid/grid/frameworks.ts'
+import type { Span } from '../model/settings.ts'
 
 /** How much effort a run takes, and what every cell gets of it. */
 
@@ -15,7 +16,9 @@ export interface Profile {
   sliceMs: number
   /** Milliseconds of load after a launch that are discarded. */
   warmupMs(app: Warmed): number
-  /** When the last heats are dropped. */
+  /** Of each app, with `--latency`. */
+  openLoop: Span
+  /** When the last heats are dropped; with `--latency` after twice the time. */
   maxTimeMs: number
   /** What a reader may expect of it. */
   shows: string
@@ -30,6 +33,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     slices: 5,
     sliceMs: 50,
     warmupMs: ownWarmup,
+    openLoop: { minMs: 300, maxMs: 1500 },
     maxTimeMs: 60_000,
     shows:
       'A quick run shows that everything works and differences of about a factor of 1.3. It cannot rank what is closer, ' +
@@ -42,10 +46,11 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     slices: 19,
     sliceMs: 50,
     warmupMs: ownWarmup,
+    openLoop: { minMs: 500, maxMs: 3000 },
     maxTimeMs: 300_000,
     shows:
       'A default run shows differences of about 10 % on a quiet machine. It cannot show smaller ones, ' +
-      'and it says nothing about latency under a fixed rate: that is `pnpm bench latency`.',
+      'and latency under a fixed rate only with `--latency`.',
   },
   thorough: {
     frameworks: FRAMEWORKS,
@@ -54,6 +59,7 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     slices: 24,
     sliceMs: 50,
     warmupMs: () => 3000,
+    openLoop: { minMs: 500, maxMs: 3000 },
     maxTimeMs: 3_600_000,
     shows:
       'By the simulation, a thorough run shows differences of about 5 % on a quiet machine. It cannot show what differs between machines, ' +

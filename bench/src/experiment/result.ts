@@ -2,40 +2,30 @@ import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Experiment } from '../model/experiment.ts'
-import type { OpenLoopResult, RaceResult, Run, StudyResult } from '../model/result.ts'
+import type { RaceResult, Run, StudyResult } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { heatsWithin } from './budget.ts'
 import { planCells } from './cells.ts'
-import { gridExperiment, openLoopExperiment, targetExperiment } from './grid.ts'
-import {
-  type ClusterSite,
-  clusterRecord,
-  modeOf,
-  type OpenLoopKind,
-  type OpenLoopOptions,
-  type Options,
-} from './options.ts'
+import { gridExperiment, targetExperiment } from './grid.ts'
+import { type ClusterSite, clusterRecord, modeOf, type Options } from './options.ts'
+import { PROFILES } from './profiles.ts'
 import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 
 /** Results without measurements: what a run is going to do. */
 
 /** Of a race between apps of the grid, or of a server that already runs. */
 export function createResult(options: Options, command: string): RaceResult {
-  const { timeGiven, heatsGiven, maxTimeMs, target, slices, pauseMs, precision } = options
+  const { timeGiven, heatsGiven, maxTimeMs, target, profile, custom, latency } = options
+  const { heats, slices, sliceMs, pauseMs, precision } = options
   const experiment = target === undefined ? gridExperiment(options) : targetExperiment(options)
-  const run = planGrid(experiment, options, { slices, pauseMs, precision }, command)
+  const settings = {
+    profile: custom ? ('custom' as const) : profile,
+    ...{ heats, slices, sliceMs, pauseMs, precision, maxTimeMs },
+    openLoop: latency ? PROFILES[profile].openLoop : null,
+  }
+  const run = planRun(planCells(experiment), { ...options, settings }, command)
   if (timeGiven && !heatsGiven && maxTimeMs !== null) run.settings.heats = heatsWithin(maxTimeMs, run)
   return { ...run, kind: 'rate', analysis: null }
-}
-
-export function createOpenLoopResult(
-  kind: OpenLoopKind,
-  options: OpenLoopOptions,
-  command: string,
-): OpenLoopResult {
-  const { target, p99Ms } = options
-  const experiment = target === undefined ? openLoopExperiment(options, kind) : targetExperiment(options)
-  return { ...planGrid(experiment, options, { slices: 1, p99Ms }, command), kind, analysis: null }
 }
 
 interface StudyOptions {
@@ -65,17 +55,6 @@ export function createStudyResult(study: Experiment, options: StudyOptions, comm
     ),
     ...{ kind: 'study', study: study.name, published: asPublished ? [] : null, analysis: null },
   }
-}
-
-function planGrid(
-  experiment: Experiment,
-  options: Options | OpenLoopOptions,
-  own: Pick<Settings, 'slices'> & Partial<Settings>,
-  command: string,
-): Omit<Run, 'kind'> {
-  const { profile, custom, heats, sliceMs, maxTimeMs } = options
-  const settings = { profile: custom ? ('custom' as const) : profile, heats, sliceMs, maxTimeMs, ...own }
-  return planRun(planCells(experiment), { ...options, settings }, command)
 }
 
 type Where = Pick<Options, 'docker' | 'cluster' | 'target' | 'absent' | 'seed'>

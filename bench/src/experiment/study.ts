@@ -9,7 +9,7 @@ import {
 import type { Mode, StudyResult } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs, fitToMachine } from './cells.ts'
-import { durationFor, LATENCY_EFFORT, shareOf } from './open-loop-effort.ts'
+import { openLoopsMs } from './open-loop.ts'
 
 /** What a study measures, and how long that takes. */
 
@@ -19,8 +19,8 @@ type StudyEffort = Pick<Settings, 'heats' | 'slices' | 'sliceMs' | 'openLoop' | 
 
 /** Launches and passes. A full run is for figures that are published; a quick one shows differences of about a factor of 1.3. */
 export const STUDY_PROFILES: Readonly<Record<StudyProfile, StudyEffort>> = {
-  quick: { heats: 3, slices: 6, sliceMs: 50, openLoop: LATENCY_EFFORT.quick.level, maxTimeMs: 300_000 },
-  full: { heats: 8, slices: 20, sliceMs: 50, openLoop: LATENCY_EFFORT.default.level, maxTimeMs: null },
+  quick: { heats: 3, slices: 6, sliceMs: 50, openLoop: { minMs: 600, maxMs: 1500 }, maxTimeMs: 300_000 },
+  full: { heats: 8, slices: 20, sliceMs: 50, openLoop: { minMs: 1000, maxMs: 3000 }, maxTimeMs: null },
 }
 
 /**
@@ -34,13 +34,7 @@ export function expectedRaceMs(
   { mode = 'native', slowness = 1, openRate }: { mode?: Mode; slowness?: number; openRate?: number } = {},
 ): number {
   if (isProbe(race)) return race.expectedMs * cells.length
-  const { openLoop, heats } = settings
-  const openMs =
-    openLoop === null || openRate === undefined
-      ? (openLoop?.maxMs ?? 0)
-      : durationFor(99, openRate, shareOf(heats), openLoop)
-  const open = cells.filter((cell) => cell.openLoop).length * openMs
-  return expectedHeatMs(cells, settings, mode, slowness) + open
+  return expectedHeatMs(cells, settings, mode, slowness) + openLoopsMs(cells, settings, openRate)
 }
 
 /** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left, and of the source's own tools. */

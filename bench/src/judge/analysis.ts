@@ -1,15 +1,16 @@
 import type { Cell } from '../model/cell.ts'
 import type { Analysis, GateResult, Metric } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
-import type { Result } from '../model/result.ts'
+import type { RaceResult } from '../model/result.ts'
 import { figuresOf } from './analysis/cell.ts'
+import { latenciesOf } from './analysis/latency.ts'
 import { proxyCostsOf, raceLayouts, raceOf } from './analysis/race.ts'
 import { type CellRecord, type JudgedCell, recordCells } from './analysis/record.ts'
 import { type Evidence, isVoided, judgeCell } from './gates.ts'
 
 /** What was measured, and what judges it. */
 export type Measured = Pick<
-  Result,
+  RaceResult,
   'mode' | 'cells' | 'heats' | 'conformance' | 'driver' | 'settings' | 'warnings'
 >
 
@@ -39,8 +40,12 @@ export function analyse(
   })
   const races = [...Map.groupBy(shown, ({ cell }) => cell.race).values()]
   const layouts = races.flatMap((records) => METRICS.flatMap((metric) => raceLayouts(records, metric)))
+  const latencies = new Map(races.flatMap((own) => [...latenciesOf(own, heats, measured.settings)]))
   return {
-    cells: judged.map((one) => figuresOf(one, { heats, layouts, shown: isShown(one) })),
+    cells: judged.map((one) => ({
+      ...figuresOf(one, { heats, layouts, shown: isShown(one) }),
+      ...latencies.get(one.record.cell.id),
+    })),
     races: layouts.flatMap((layout) => raceOf(layout) ?? []),
     proxyCosts: races.flatMap((records) => METRICS.flatMap((metric) => proxyCostsOf(records, metric))),
   }

@@ -1,15 +1,7 @@
 import { isLoopback } from '../environments/running/origin.ts'
 import type { Trial } from '../model/heat.ts'
 import { METRIC_NAMES } from '../model/names.ts'
-import {
-  isRace,
-  type OpenLoopResult,
-  type RaceResult,
-  type Run,
-  type StoredResult,
-  type StudyResult,
-  trialsOf,
-} from '../model/result.ts'
+import { type RaceResult, type Run, type StoredResult, type StudyResult, trialsOf } from '../model/result.ts'
 import { isDerived, type Warning } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
 import { isWithin, widthsOf } from './analysis.ts'
@@ -26,7 +18,6 @@ export function deriveWarnings(result: StoredResult): Warning[] {
     ...accounting(result),
   ]
   if (result.kind === 'study') return [...sharedCores(result), ...seen]
-  if (!isRace(result)) return [...external(result), ...seen, ...generatorBound(result)]
   return [
     ...external(result),
     ...extended(result),
@@ -129,16 +120,6 @@ function nearCeiling({ driver: { ceiling }, analysis }: RaceResult): Warning[] {
   // Nobody is faster than the ceiling: others had the cores while it was measured.
   if (fastest === undefined || fastest.rate > ceiling * ABOVE_CEILING) return []
   return [{ kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling }]
-}
-
-function generatorBound(result: OpenLoopResult): Warning[] {
-  const cells = new Set(
-    trialsOf(result)
-      .filter((trial) => trial.generatorBound)
-      .map(({ cell }) => cell),
-  )
-  const [first] = cells
-  return first === undefined ? [] : [{ kind: 'generator-bound', cells: cells.size, first }]
 }
 
 function withoutIntervals({ analysis }: RaceResult): Warning[] {

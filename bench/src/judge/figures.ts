@@ -1,9 +1,6 @@
 import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult } from '../model/result.ts'
 import { analyse } from './analysis.ts'
-import { capacityFigures } from './openloop/capacity-figures.ts'
-import { latencyFigures } from './openloop/latency-figures.ts'
-import { overloadFigures } from './openloop/overload-figures.ts'
 import { analyseStudy } from './study/analysis.ts'
 
 interface Judging {
@@ -18,17 +15,7 @@ export function figuresOf(
   result: StoredResult,
   { experiment, keepVoided = false }: Judging,
 ): StoredResult['analysis'] {
-  switch (result.kind) {
-    case 'rate':
-      return analyse(result, { keepVoided })
-    case 'capacity':
-      return capacityFigures(result)
-    case 'latency':
-      return latencyFigures(result)
-    case 'overload':
-      return overloadFigures(result)
-    case 'study':
-      if (experiment === undefined) throw new RangeError('A study is judged with its claims.')
-      return analyseStudy(experiment, result)
-  }
+  if (result.kind === 'rate') return analyse(result, { keepVoided })
+  if (experiment === undefined) throw new RangeError('A study is judged with its claims.')
+  return analyseStudy(experiment, result)
 }

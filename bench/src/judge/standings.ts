@@ -4,7 +4,7 @@ import { median } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Analysis, CellFigures, Metric, Race } from '../model/figures.ts'
-import type { RaceResult, Result } from '../model/result.ts'
+import type { RaceResult } from '../model/result.ts'
 import { isShown } from './analysis/race.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
@@ -107,7 +107,7 @@ const LEAST_SPINS = 20
  * By what factor the speed of the servers' core varied: the 90th over the 10th percentile of the spins before passes.
  * @returns null where it is not known
  */
-export function speedSpread({ heats }: Pick<Result, 'heats'>): number | null {
+export function speedSpread({ heats }: Pick<RaceResult, 'heats'>): number | null {
   const spins = heats
     .flatMap((heat) => heat.spins.map(({ cpuSeconds }) => cpuSeconds))
     .toSorted((a, b) => a - b)

@@ -7,7 +7,7 @@ import type { Driver, GeneratorAccounts, SliceLoad, SlicePlan } from '../drivers
 import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { Account, EndAccount, Server } from '../environments/environment.ts'
 import { isTaken } from '../judge/gates.ts'
-import { type LoadSpec, trialOf } from '../judge/trial.ts'
+import { trialOf } from '../judge/trial.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
 import type { Slice, SliceDetail, Trial } from '../model/heat.ts'
@@ -83,30 +83,24 @@ export async function measureSlice(
   }
 }
 
-/** Allowed to a response of an open loop where nothing else is said. */
+/** Allowed to a response of an open loop. */
 const TRIAL_TIMEOUT_MS = 10_000
 
 /**
- * In open loop if it has a rate: requests are then due at random times, whatever became of those before.
+ * An open loop: requests are due at random times, whatever became of those before.
+ * @param load requests per second, for so many milliseconds; the seed of the arrivals is no other load's
  * @param launch from 1: which start of the app
- * @param seed of the arrivals: no two loads have the same ones
  * @throws as `measureSlice`
  */
 export async function measureTrial(
   track: Track,
   entrant: Entrant<StartgridDriver>,
-  spec: LoadSpec,
-  { launch, seed }: { launch: number; seed: number },
+  load: { rate: number; durationMs: number; seed: number },
+  launch: number,
 ): Promise<Trial> {
-  const { rate, durationMs, connections, timeoutMs = TRIAL_TIMEOUT_MS, seriesMs } = spec
-  const plan = {
-    connections: connections ?? entrant.cell.connections,
-    ...{ durationMs, timeoutMs, seed },
-    ...(rate !== undefined && { rate }),
-    ...(seriesMs !== undefined && { seriesMs }),
-  }
+  const plan = { ...load, connections: entrant.cell.connections, timeoutMs: TRIAL_TIMEOUT_MS }
   const {
-    load,
+    load: result,
     otherConnections: _,
     ...frame
   } = await measure(track, entrant, async (place, onPhase) => {
@@ -114,7 +108,7 @@ export async function measureTrial(
     const { cpu, self } = offered
     return { ...offered, generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds } }
   })
-  return trialOf(load, spec, { ...frame, launch, disturbed: isTaken(frame.disturbance) })
+  return trialOf(result, { ...frame, launch, disturbed: isTaken(frame.disturbance) })
 }
 
 /** Where a load goes, and what is expected there. */

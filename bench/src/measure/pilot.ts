@@ -11,7 +11,7 @@ import {
 } from '../environments/command/equal-work.ts'
 import { ask } from '../environments/command/request.ts'
 import type { Server, Servers } from '../environments/environment.ts'
-import { commonRate } from '../experiment/open-loop-effort.ts'
+import { commonRate } from '../experiment/open-loop.ts'
 import { whyFailed } from '../judge/trial.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'

@@ -10,16 +10,13 @@ import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, type ProbeRace, type Race } from '../model/experiment.ts'
 import type { Heat } from '../model/heat.ts'
 import { isRace, type RaceResult, type Run, type StoredResult } from '../model/result.ts'
-import { attempt, type Course, measurePasses, newHeat, runHeat } from './heat.ts'
+import { measureAtCommonRate } from './common-rate.ts'
+import { type Course, measurePasses, newHeat, runHeat } from './heat.ts'
 import type { HeatFrame, HeatPlan } from './heats.ts'
-import { measureAtCommonRate } from './openloop/common-rate.ts'
-import { type Method, Session } from './openloop/session.ts'
 
 export interface Running {
   /** Figures of cells that failed a gate are in the result all the same. */
   keepVoided?: boolean
-  /** Of open loops: what is done on each launch instead of passes. */
-  method?: Method
 }
 
 interface Prepared {
@@ -40,24 +37,19 @@ interface PlanOptions extends Running {
 export function planOf(
   experiment: Experiment,
   { result, environment, drivers }: Prepared,
-  { keepVoided = false, spinner, slowness = 1, openRates, method }: PlanOptions = {},
+  { keepVoided = false, spinner, slowness = 1, openRates }: PlanOptions = {},
 ): HeatPlan {
   const { mode, settings } = result
   const { precision, pauseMs } = settings
   const isStudy = result.kind === 'study'
-  const planned = method?.launches ?? settings.heats
-  const measure = (course: Course) =>
-    method === undefined
-      ? measureRace(course, experiment, result, drivers)
-      : measureLaunch(course, method, drivers)
+  const planned = settings.heats
+  const measure = (course: Course) => measureRace(course, experiment, result, drivers)
   return {
     title: experiment.name,
     races: Object.keys(experiment.races),
     planned,
     most: precision === null ? planned : MOST_HEATS,
-    expectedMs: ({ race, heat }, cells, slices) => {
-      const [first] = cells
-      if (method !== undefined) return first === undefined ? 0 : method.expectedMs(first, heat)
+    expectedMs: ({ race }, cells, slices) => {
       const found = raceOf(experiment, race)
       const openRate = openRateIn(result, found, race) ?? openRates?.get(race)
       const conditions = { mode, slowness, ...(openRate !== undefined && { openRate }) }
@@ -104,17 +96,6 @@ async function measureRace(
   const name = course.planned.race
   const known = openRateIn({ heats }, raceOf(experiment, name), name)
   await measureAtCommonRate(course, { experiment, settings, known, driver })
-}
-
-async function measureLaunch(
-  course: Course,
-  method: Method,
-  { usual }: Pick<Drivers, 'usual'>,
-): Promise<void> {
-  for (const entrant of course.entrants)
-    await attempt(course, entrant.cell, () =>
-      method.measure(new Session(course, entrant, usual), course.planned.heat),
-    )
 }
 
 /** `--precision`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */

@@ -1,18 +1,16 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { differenceTo } from '@startgrid/machine/provenance.ts'
-import type { RaceResult, Result, ResultKind, StoredResult } from '../model/result.ts'
+import { isRace, type RaceResult, type StoredResult } from '../model/result.ts'
 import { RESULTS, ResultError, readResult } from '../model/result-file.ts'
 import type { Warning } from '../model/warnings.ts'
 
 /** A run that is stored. */
-export interface StoredRun<Kind extends ResultKind = ResultKind> {
-  result: ResultOf<Kind>
+export interface StoredRun {
+  result: RaceResult
   /** Where its files are, and go on to be. */
   directory: string
 }
-
-type ResultOf<Kind extends ResultKind> = Extract<Result, { kind: Kind }>
 
 /** `any` also takes a complete one, which can be extended. */
 type Which = 'any' | 'interrupted'
@@ -20,22 +18,15 @@ type Which = 'any' | 'interrupted'
 /**
  * The run of the grid to go on with.
  * @param name its directory or result.json; '' for the newest in bench/results
- * @param kinds those that the command measures
  * @throws {ResultError} as `findResults`
  */
-export function findRun<Kind extends ResultKind>(
-  name: string,
-  kinds: readonly Kind[],
-  which: Which = 'any',
-): StoredRun<Kind> {
-  const isOf = (result: StoredResult): result is ResultOf<Kind> => kinds.some((kind) => kind === result.kind)
-  const read = (directory: string): [ResultOf<Kind>] => {
+export function findRun(name: string): StoredRun {
+  const read = (directory: string): [RaceResult] => {
     const result = readResult(join(directory, 'result.json'))
-    if (isOf(result)) return [result]
-    const command = commandOfKind(result.kind)
-    throw new ResultError(`${directory} is a run of ${command}: go on with ${command} --resume.`)
+    if (isRace(result)) return [result]
+    throw new ResultError(`${directory} is a run of pnpm bench study: go on with pnpm bench study --resume.`)
   }
-  const { directory, results } = findResults(name, { read, which, what: commandOfKind(kinds[0] ?? 'rate') })
+  const { directory, results } = findResults(name, { read, which: 'any', what: 'pnpm bench' })
   return { directory, result: results[0] }
 }
 
@@ -43,7 +34,7 @@ interface Search<Results extends readonly StoredResult[]> {
   /** The results of a run, in the order in which they are measured. */
   read(directory: string): Results
   which: Which
-  /** Of what there is none: `pnpm bench latency`. */
+  /** Of what there is none: `pnpm bench study`. */
   what: string
   /** Whether the newest run may be it. */
   fits?(results: Results): boolean
@@ -126,11 +117,6 @@ function newestRun<Results extends readonly StoredResult[]>({
   throw new ResultError(
     `No ${which === 'any' ? '' : 'interrupted '}run of ${what} is in bench/results: start one.`,
   )
-}
-
-/** As a person types it. */
-export function commandOfKind(kind: StoredResult['kind']): string {
-  return kind === 'rate' ? 'pnpm bench' : `pnpm bench ${kind}`
 }
 
 interface Interrupted {

@@ -22,7 +22,7 @@ import { runPublished } from './published.ts'
 export async function runExperiment<Kind extends StoredResult>(
   experiment: Experiment,
   result: Kind,
-  { keepVoided = false, method, ...context }: RunContext<Kind> & Running,
+  { keepVoided = false, ...context }: RunContext<Kind> & Running,
 ): Promise<void> {
   // Of several studies all were planned when the first one began.
   if (result.heats.length === 0) result.startedAt = new Date().toISOString()
@@ -38,10 +38,7 @@ export async function runExperiment<Kind extends StoredResult>(
     const spinner = isPaced ? await Spinner.start(cores.server) : undefined
     try {
       const slowness = spinner === undefined ? 1 : await slownessOf(spinner)
-      await runHeats(
-        prepared,
-        planOf(experiment, prepared, { keepVoided, spinner, slowness, ...(method && { method }) }),
-      )
+      await runHeats(prepared, planOf(experiment, prepared, { keepVoided, spinner, slowness }))
     } finally {
       await spinner?.stop()
     }

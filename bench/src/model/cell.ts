@@ -54,8 +54,5 @@ export const Cell = object({
     'Cores of the servers.',
   ),
   serverBound: flag('The number only counts while server and proxy use all of their cores.'),
-  sheds: Type.Optional(
-    flag('Of kind overload: it refuses pages under pressure, as in production. Absent: it never does.'),
-  ),
   skipped: orNull(Type.String(), 'Why it was not tried: the machine lacks a tool; null for all others.'),
 })

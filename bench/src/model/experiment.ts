@@ -98,8 +98,6 @@ export interface Program {
   package: string
   role: string
   env?: Readonly<Record<string, string>>
-  /** It refuses pages under pressure, as in production. Default: it never does, because another process may have used its core for a while. */
-  sheds?: true
   /** Options of Node or Bun: `--jitless`. */
   flags?: readonly string[]
   /** Default: Bun for a package of that name, else Node. */

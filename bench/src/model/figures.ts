@@ -58,6 +58,17 @@ export const GateResult = object({
 const gates = list(GateResult, 'What must hold before the number is printed.')
 const voided = flag('A gate failed: the number may not be used.')
 
+const OpenLoop = object({
+  launches: count('Launches of which the latency counts.'),
+  voidedBecause: orNull(Type.String(), VOID),
+  late: Type.Optional(
+    list(
+      Type.Enum(STUDY_METRICS),
+      'Not given, because a late generator has a part in more than half of the launches.',
+    ),
+  ),
+})
+
 /** The figures of one cell; all null if it is voided (with `--keep-voided` they are given all the same). */
 export type CellFigures = Static<typeof CellFigures>
 export const CellFigures = object({
@@ -90,6 +101,11 @@ export const CellFigures = object({
   meanLatency: numberOrNull(
     'Seconds from a request to the last byte of its response, mean over the responses of slices that count: in a closed loop it restates the rate (Little). Null if nothing counts.',
   ),
+  openLoop: Type.Optional(OpenLoop),
+  p50: Type.Optional(
+    interval('With `--latency`: seconds from when a request was due, in open loop; absent if unknown.'),
+  ),
+  p99: Type.Optional(interval('The same of the 99th percentile.')),
   errors: count('Failed requests in slices that count, over all launches.'),
   gates,
   voided,
@@ -161,84 +177,6 @@ export const Analysis = object({
   proxyCosts: list(ProxyCost, 'What NGINX in front costs, for every app measured both ways.'),
 })
 
-/** The highest open-loop rate that kept the bound. */
-export type CapacityFigures = Static<typeof CapacityFigures>
-export const CapacityFigures = object({
-  cell: text(CELL),
-  rate: intervalOrNull(
-    'Requests per second; null if not even the lowest step kept the bound, or it is voided.',
-  ),
-  confirmed: count('Fresh launches that confirmed it.'),
-  tried: count('Fresh launches on which it was tried.'),
-  closedLoop: numberOrNull(
-    'What closed-loop load reached on the same launches, in responses per second; null if not measured.',
-  ),
-  steps: list(
-    object({
-      launch: count('Which start of the app, from 1.'),
-      rate: number('Requests per second offered.'),
-      p99Ms: numberOrNull('Corrected p99, in milliseconds; null if nothing got a response.'),
-      kept: flag('The bound was kept.'),
-      reason: orNull(Type.String(), 'Why not; null if it was kept.'),
-    }),
-    'The staircase, in order.',
-  ),
-  voidedBecause: orNull(Type.String(), VOID),
-})
-
-export type LatencyPercentile = Static<typeof LatencyPercentile>
-const LatencyPercentile = object({
-  percentile: number('50, 90, 99, 99.9 or 99.99.'),
-  ms: numberOrNull('Milliseconds; null if it may not be printed.'),
-  low: numberOrNull('Lower end of its 95 % interval, in milliseconds; null where there is none.'),
-  high: numberOrNull('Upper end of its 95 % interval, in milliseconds; null where there is none.'),
-  beyond: count('Samples beyond it.'),
-  withheld: orNull(Type.String(), 'Why it may not be printed, such as `too few samples`; null if it may.'),
-})
-
-export type LatencyLevel = Static<typeof LatencyLevel>
-const LatencyLevel = object({
-  level: text('`25 %`, `50 %`, `75 %` of the capacity of the cell, or `common`.'),
-  offered: number('Requests per second, mean over launches.'),
-  achieved: number('Responses per second, mean over launches.'),
-  launches: count('Launches that count.'),
-  requests: count('Responses over all launches.'),
-  percentiles: list(LatencyPercentile, 'Corrected latency at fixed percentiles.'),
-  curve: list(
-    object({ percentile: number('0 to 100.'), ms: number('Milliseconds.') }),
-    'Corrected latency by percentile, for the curve.',
-  ),
-  lagP99Ms: numberOrNull('99th percentile of the schedule lag, in milliseconds; null if unknown.'),
-  voidedBecause: orNull(Type.String(), VOID),
-})
-
-export type LatencyFigures = Static<typeof LatencyFigures>
-export const LatencyFigures = object({
-  cell: text(CELL),
-  levels: list(LatencyLevel, 'One per level of load.'),
-  voidedBecause: orNull(Type.String(), VOID),
-})
-
-export type OverloadFigures = Static<typeof OverloadFigures>
-export const OverloadFigures = object({
-  cell: text(CELL),
-  capacity: numberOrNull('Responses per second in closed loop; null if not measured.'),
-  offered: numberOrNull('Requests per second offered; null if not measured.'),
-  goodput: intervalOrNull('Right responses within the timeout, per second; null if not measured.'),
-  goodputShare: numberOrNull('Goodput as a part of the capacity; null if not measured.'),
-  refused: numberOrNull('Responses 503 per second, by which the app sheds load; null if not measured.'),
-  p99Ms: numberOrNull('Corrected p99 during the overload, in milliseconds; null if nothing got a response.'),
-  errors: record(
-    Type.Integer(),
-    'Failed requests during the overload, by kind, without those refused: a finding, not a reason to void.',
-  ),
-  recoverySeconds: numberOrNull(
-    'Seconds until p99 over 100 ms at half the capacity is back within twice its level before; null if it did not within the time allowed.',
-  ),
-  launches: count('Launches that count.'),
-  voidedBecause: orNull(Type.String(), VOID),
-})
-
 /** One run of the source's own tool. */
 export type PublishedFigures = Static<typeof PublishedFigures>
 export const PublishedFigures = object({
@@ -269,19 +207,7 @@ const StudyFigures = object({
   race: text('Which race.'),
   system: text('Which system.'),
   launches: count('Launches that count.'),
-  openLoop: orNull(
-    object({
-      launches: count('Launches of which the latency counts.'),
-      voidedBecause: orNull(Type.String(), VOID),
-      late: Type.Optional(
-        list(
-          StudyMetric,
-          'Not given, because a late generator has a part in more than half of the launches.',
-        ),
-      ),
-    }),
-    'Of the latency in open loop; null where it was not asked for.',
-  ),
+  openLoop: orNull(OpenLoop, 'Of the latency in open loop; null where it was not asked for.'),
   figures: Type.Object(
     Object.fromEntries(STUDY_METRICS.map((metric) => [metric, Type.Optional(interval(metric))])) as {
       [Name in (typeof STUDY_METRICS)[number]]: Type.TOptional<ReturnType<typeof interval>>

@@ -163,9 +163,6 @@ export const Trial = object({
   ),
   lagHistogram: orNull(Type.String(), 'Schedule lag, in the same form; null if there is none.'),
   generatorBound: flag('The generator could not offer the load.'),
-  refused: Type.Optional(
-    count('Responses 503, by which an app sheds load; they are also in `errors`. Absent: none.'),
-  ),
   series: orNull(Type.Array(TrialWindow), 'Of recoveries: window by window; null for all others.'),
 })
 

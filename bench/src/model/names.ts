@@ -2,7 +2,7 @@ import { listOf } from '@startgrid/cli/text.ts'
 import type { Cell } from './cell.ts'
 import type { Metric } from './figures.ts'
 import type { ClusterNode } from './provenance.ts'
-import type { Result } from './result.ts'
+import type { RaceResult } from './result.ts'
 
 /** What people call what is measured. */
 
@@ -19,7 +19,7 @@ export function describeServers({
   mode,
   target,
   cluster,
-}: Pick<Result, 'mode' | 'target'> & Partial<Pick<Result, 'cluster'>>): string {
+}: Pick<RaceResult, 'mode' | 'target'> & Partial<Pick<RaceResult, 'cluster'>>): string {
   switch (mode) {
     case 'native':
       return 'native processes'

@@ -1,14 +1,6 @@
-import Type, { type TSchema } from 'typebox'
+import Type from 'typebox'
 import { Cell, ConformanceRecord } from './cell.ts'
-import {
-  Analysis,
-  CapacityFigures,
-  LatencyFigures,
-  OverloadFigures,
-  PilotRecord,
-  PublishedFigures,
-  StudyAnalysis,
-} from './figures.ts'
+import { Analysis, PilotRecord, PublishedFigures, StudyAnalysis } from './figures.ts'
 import { Heat, type Trial } from './heat.ts'
 import { ClusterRecord, DriverRecord, Machine, NginxVersion, TargetRecord, Versions } from './provenance.ts'
 import { count, list, object, oneOf, orNull, type Static, text } from './schema.ts'
@@ -55,15 +47,7 @@ const RUN = {
 
 const AFTER = 'What follows from `heats`; null before the first heat.'
 
-function resultOf<const Kind extends string, Figures extends TSchema>(kind: Kind, analysis: Figures) {
-  return object({ kind: Type.Literal(kind), ...RUN, analysis: orNull(analysis, AFTER) })
-}
-
-const OPEN_LOOPS = {
-  capacity: resultOf('capacity', Type.Array(CapacityFigures)),
-  latency: resultOf('latency', Type.Array(LatencyFigures)),
-  overload: resultOf('overload', Type.Array(OverloadFigures)),
-}
+const Rate = object({ kind: Type.Literal('rate'), ...RUN, analysis: orNull(Analysis, AFTER) })
 
 /** What a race of commands is made again from. No value of a header or of the environment is in it. */
 export type RaceRecord = Static<typeof RaceRecord>
@@ -116,23 +100,16 @@ const Study = object({
 })
 
 /** By kind: what a file is checked against. */
-export const RESULTS_BY_KIND = { rate: resultOf('rate', Analysis), ...OPEN_LOOPS, study: Study }
+export const RESULTS_BY_KIND = { rate: Rate, study: Study }
 
 /** What was measured, without what follows from it. */
 export type Run = Omit<RaceResult, 'kind' | 'analysis'> & { kind: StoredResult['kind'] }
-export type RaceResult = Static<(typeof RESULTS_BY_KIND)['rate']>
-export type CapacityResult = Static<(typeof RESULTS_BY_KIND)['capacity']>
-export type LatencyResult = Static<(typeof RESULTS_BY_KIND)['latency']>
-export type OverloadResult = Static<(typeof RESULTS_BY_KIND)['overload']>
-export type OpenLoopResult = CapacityResult | LatencyResult | OverloadResult
+/** Of generated experiments: the grid, or a server that already ran. */
+export type RaceResult = Static<typeof Rate>
 export type StudyResult = Static<typeof Study>
 
-/** A result of generated experiments: the grid, or a server that already ran. */
-export type Result = RaceResult | OpenLoopResult
-export type ResultKind = Result['kind']
-
 /** What a file of a run has, whatever was measured. */
-export type StoredResult = Result | StudyResult
+export type StoredResult = RaceResult | StudyResult
 
 export function isRace(result: StoredResult): result is RaceResult {
   return result.kind === 'rate'

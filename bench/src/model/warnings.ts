@@ -223,11 +223,6 @@ const DERIVED = {
     ({ cells, fastest, rate, ceiling }) =>
       `${plural(cells, 'rate')} came within 10 % of what the generator can ask for (${fastest}: ${formatRate(rate)} of ${formatRate(ceiling)} per second), and may be its own: compare CPU per request.`,
   ),
-  'generator-bound': warning(
-    { cells: count('How many cells.'), first: text('The first of them, in words.') },
-    ({ cells, first }) =>
-      `The generator could not offer the load to ${plural(cells, 'cell')} (${first}): nothing is said about higher rates. Give it a core of its own.`,
-  ),
   'no-intervals': warning(
     { cells: count('How many cells.') },
     ({ cells }) =>

@@ -1,17 +1,16 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { describeServers } from '../model/names.ts'
-import { isRace, type Result } from '../model/result.ts'
+import type { RaceResult } from '../model/result.ts'
 import { type Chart, type Document, type Section, warningsOf } from './document.ts'
-import { openLoopChart, openLoopSections } from './open-loop.ts'
 import { describeReach, describeSettings, provenanceOf } from './provenance.ts'
 import { raceChart, raceSections } from './race.ts'
 import { describeFailures, describeSkipped, findingOf, summarise } from './summary.ts'
 import { targetChart, targetSections } from './target.ts'
 
 /** What a result of the grid says. */
-export function documentOf(result: Result): Document {
-  const { kind, mode, startedAt, command } = result
-  const what = mode === 'target' && kind === 'rate' ? 'Rate' : KINDS[kind]
+export function documentOf(result: RaceResult): Document {
+  const { mode, startedAt, command } = result
+  const what = mode === 'target' ? 'Rate' : 'Race'
   const chart = chartOf(result)
   const missing = [...describeSkipped(result), ...describeFailures(result)]
   return {
@@ -30,25 +29,16 @@ export function documentOf(result: Result): Document {
   }
 }
 
-const KINDS: Readonly<Record<Result['kind'], string>> = {
-  rate: 'Race',
-  capacity: 'Capacity',
-  latency: 'Latency',
-  overload: 'Overload',
-}
-
-function chartOf(result: Result): Chart | undefined {
-  if (!isRace(result)) return openLoopChart(result)
+function chartOf(result: RaceResult): Chart | undefined {
   return result.mode === 'target' ? targetChart(result) : raceChart(result)
 }
 
-function measured(result: Result): Section[] {
-  if (!isRace(result)) return openLoopSections(result)
+function measured(result: RaceResult): Section[] {
   return result.mode === 'target' ? targetSections(result) : raceSections(result)
 }
 
 /** What the headings mean, and how far the figures reach. */
-function legendOf(result: Result): string[] {
+function legendOf(result: RaceResult): string[] {
   const { mode } = result
   const reach = describeReach(result)
   return [
@@ -59,13 +49,8 @@ function legendOf(result: Result): string[] {
   ]
 }
 
-function meaningsOf(result: Result): string[] {
-  const { mode } = result
-  if (!isRace(result)) {
-    const launches = mode === 'target' ? ' Launches: stretches of the only one there was.' : ''
-    return [`${OPEN_LOOP_LEGENDS[result.kind]}${launches}`]
-  }
-  if (mode === 'target') return [TARGET_LEGEND]
+function meaningsOf(result: RaceResult): string[] {
+  if (result.mode === 'target') return [TARGET_LEGEND]
   const { analysis, cells } = result
   const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
   const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
@@ -73,7 +58,7 @@ function meaningsOf(result: Result): string[] {
 }
 
 /** The engines of njs run at very different speeds. */
-function describeEngines(cells: Result['cells']): string[] {
+function describeEngines(cells: RaceResult['cells']): string[] {
   const engines = new Set(cells.flatMap(({ engine }) => engine?.split(' ', 1)[0] ?? []))
   return [...engines].flatMap((engine) => {
     if (engine === 'njs') return 'njs (njs): on its own interpreter, the slower of its two engines.'
@@ -88,24 +73,13 @@ const RACE_LEGEND =
 /** What differs from an app in production. */
 const AS_MEASURED =
   'Apps log no requests and shed no load, unlike in production. The rate of a closed loop says how much work an app can do, not how fast it responds: ' +
-  'that is `pnpm bench latency`.'
+  'that is `pnpm bench --latency`.'
 
 const TARGET_LEGEND =
   '95 %: confidence interval over heats of one launch. mean ms: from a request to the last byte of its response, with a request always under ' +
   'way on every connection (closed loop); it restates the rate, and says little about latency at a fixed one.'
 
-const OPEN_LOOP_LEGENDS = {
-  capacity:
-    'capacity: highest open-loop rate that kept the bound without an error; confirmed: on fresh launches.',
-  latency:
-    'load: part of the capacity of the cell, or common: one rate for all. A percentile is printed with 100 responses beyond it over 3 ' +
-    'launches, and withheld (—) where the generator was late.',
-  overload:
-    'goodput: right responses within the timeout, per second. 503 per s: pages that an app refused to shed load; one “without shedding” refuses none. ' +
-    'recovery: until p99 at half the capacity is back within twice its level. Apps log no requests, unlike in production.',
-} as const
-
-const CARRIES_OVER: Readonly<Record<Result['mode'], string>> = {
+const CARRIES_OVER: Readonly<Record<RaceResult['mode'], string>> = {
   native: 'Rates and ratios are those of this machine, and differ on another one.',
   docker: 'Rates are those of containers on this machine, and are never compared with native processes.',
   kubernetes:

@@ -4,18 +4,18 @@ import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
 import { PROFILES, TARGET_EFFORT } from '../experiment/profiles.ts'
 import type { ClusterNode } from '../model/provenance.ts'
-import { isRace, type Result, trialsOf } from '../model/result.ts'
+import type { RaceResult } from '../model/result.ts'
 
 /** Where a result comes from. */
 
 /** Sentences: the time, the machine, what ran there, and what was proven. */
-export function provenanceOf(result: Result): string[] {
+export function provenanceOf(result: RaceResult): string[] {
   const { startedAt, finishedAt, conformance } = result
   const proven = conformance.filter(({ differences }) => differences.length === 0).length
   const ended = finishedAt === null ? 'an interruption' : formatTimestamp(finishedAt)
   const cluster = describeCluster(result)
   return [
-    `When: ${formatTimestamp(startedAt)} to ${ended}, ${isRace(result) ? 'heats' : 'launches'} in a random order from the seed.`,
+    `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
     `Machine: ${describeMachine(result)}.`,
     ...(cluster === undefined ? [] : [`Cluster: ${cluster}.`]),
     `Cores: ${describeCores(result)}.`,
@@ -28,7 +28,7 @@ export function provenanceOf(result: Result): string[] {
 }
 
 /** `startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200)` */
-function describeDriver({ driver: { name, version, ceiling }, cluster }: Result): string {
+function describeDriver({ driver: { name, version, ceiling }, cluster }: RaceResult): string {
   const generators =
     cluster === null || cluster.generators === 1 ? '' : ` with ${cluster.generators} generators`
   const driver = `${name} ${version}${generators}`
@@ -38,7 +38,7 @@ function describeDriver({ driver: { name, version, ceiling }, cluster }: Result)
 }
 
 /** The way between the nodes, and what pods can see: a phrase. Undefined outside of a cluster. */
-function describeCluster({ cluster }: Result): string | undefined {
+function describeCluster({ cluster }: RaceResult): string | undefined {
   if (cluster === null) return undefined
   const { version, context, namespace, roundTripMs, agent } = cluster
   const where = `Kubernetes ${version ?? 'of an unknown version'}, ${context === null ? '' : `context ${context}, `}namespace ${namespace}`
@@ -50,7 +50,7 @@ function describeCluster({ cluster }: Result): string | undefined {
   return `${where}${way}${own}. Pods see how long they waited for a core, but not what others used of it`
 }
 
-function describeCores({ mode, settings: { cores }, cluster }: Result): string {
+function describeCores({ mode, settings: { cores }, cluster }: RaceResult): string {
   if (cluster !== null)
     return `app and proxy on ${coresOf(cluster.nodes, 'servers')}, generators on ${coresOf(cluster.nodes, 'generators')}`
   if (mode === 'target')
@@ -59,7 +59,7 @@ function describeCores({ mode, settings: { cores }, cluster }: Result): string {
   return `app and proxy on core ${cores.server}, generator on core ${cores.generator}`
 }
 
-export function describeNginx({ mode, nginx }: Pick<Result, 'mode' | 'nginx'>): string {
+export function describeNginx({ mode, nginx }: Pick<RaceResult, 'mode' | 'nginx'>): string {
   if (mode === 'target') return 'what stands in front of the server is not known'
   if (nginx === null) return 'no NGINX'
   const njs = nginx.njs === null ? 'no njs' : `njs ${nginx.njs.version} on engine ${nginx.njs.engine}`
@@ -78,7 +78,7 @@ export function describeMachine({
   mode,
   machine,
   cluster,
-}: Pick<Result, 'mode' | 'machine' | 'cluster'>): string {
+}: Pick<RaceResult, 'mode' | 'machine' | 'cluster'>): string {
   if (cluster !== null)
     return cluster.nodes
       .map((node) => `${node.name} (${node.role}): ${machineInWords(node.machine)}`)
@@ -86,16 +86,15 @@ export function describeMachine({
   return `${mode === 'target' ? 'generator on ' : ''}${machineInWords(machine)}`
 }
 
-function describeVersions({ mode, versions }: Pick<Result, 'mode' | 'versions'>): string {
+function describeVersions({ mode, versions }: Pick<RaceResult, 'mode' | 'versions'>): string {
   if (mode === 'target') return `generator on Node ${versions.node}; what the server runs on is not known`
   return versionsInWords(versions)
 }
 
 /** How much was measured. */
-export function describeSettings(result: Result): string {
+export function describeSettings(result: RaceResult): string {
   const { mode, settings, cells, heats } = result
   const { profile, slices, sliceMs, pauseMs, precision } = settings
-  if (!isRace(result)) return `${profile} profile, ${plural(trialsOf(result).length, 'trial')}`
   const slice = `of ${sliceMs} ms`
   const effort =
     mode === 'target'
@@ -109,8 +108,7 @@ export function describeSettings(result: Result): string {
 }
 
 /** What the effort can and cannot show: sentences. */
-export function describeReach({ kind, mode, settings: { profile } }: Result): string | null {
-  if (kind !== 'rate') return null
+export function describeReach({ mode, settings: { profile } }: RaceResult): string | null {
   if (profile === 'custom')
     return mode === 'target' ? null : 'The effort was set by hand: what it could show is said with each race.'
   if (profile === 'full') return null
@@ -118,6 +116,6 @@ export function describeReach({ kind, mode, settings: { profile } }: Result): st
 }
 
 /** The hash that fixes every dependency, the commit, and the seed of the order. */
-export function describeSource({ versions, seed }: Pick<Result, 'versions' | 'seed'>): string {
+export function describeSource({ versions, seed }: Pick<RaceResult, 'versions' | 'seed'>): string {
   return `startgrid ${versions.startgrid}, lockfile ${versions.lockfile}, seed ${seed}`
 }

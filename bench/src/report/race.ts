@@ -24,10 +24,12 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
 import { type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
+import { openRateOf } from '../judge/study/open-figures.ts'
 import type { CellFigures, Control, GateResult, Metric, ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
 import { type DotChart, type Panel, ratioChart, type Section } from './document.ts'
+import { describeOpenLoop, formatSeconds, lateNotes, voidNotes as openLoopNotes } from './study/tables.ts'
 import {
   describeSmallestEffect,
   describeTies,
@@ -95,7 +97,11 @@ function standingSection(standing: Standing, result: RaceResult): Section {
   return {
     title: `${role} ${topology}: ${workload}, ${connections} connections${race === null ? '' : `, ranked by ${METRIC_NAMES.rate}`}`,
     table: standingTable(standing, race === null ? 'baseline' : shortName(race.baseline, result)),
-    notes: [...voidNotes(standing, result), ...notes.filter((note) => note !== null)],
+    notes: [
+      ...voidNotes(standing, result),
+      ...notes.filter((note) => note !== null),
+      ...latencyNotes(standing, result),
+    ],
   }
 }
 
@@ -106,6 +112,18 @@ function voidNotes({ race: role, topology }: Standing, result: RaceResult): stri
   )
   const figures = result.analysis?.cells.filter(({ cell }) => own.has(cell)) ?? []
   return describeVoided(figures, (cell, finding) => `${shortName(cell, result)} (${finding})`)
+}
+
+/** At which rate latencies are measured, and why one is missing. */
+function latencyNotes({ race, entries }: Standing, { heats }: RaceResult): string[] {
+  const rate = openRateOf(heats, race)
+  if (rate === undefined) return []
+  const late = entries.map(({ spec, figures }) => ({ cell: { title: nameOf(spec) }, shown: figures }))
+  return [
+    describeOpenLoop(rate),
+    ...openLoopNotes(late),
+    ...lateNotes(late, { 'median-latency': 'p50', 'p99-latency': 'p99' }),
+  ]
 }
 
 type EntryColumn = ItemColumn<StandingEntry>
@@ -119,6 +137,9 @@ function standingTable(standing: Standing, baseline: string): Table {
     ...ratioColumns('rate', [0, 1], baseline, standing),
     right<StandingEntry>('rank', 0, ({ places }) => (places.rate === null ? '' : formatRank(places.rate))),
     ...valueColumns('rate', [0, 0]),
+    ...(['p50', 'p99'] as const).map((name) =>
+      counted(`${name} ms`, 1, ({ [name]: latency }) => orUnknown(latency?.value, formatSeconds)),
+    ),
     ...valueColumns('cpu', [2, 4]),
     right<StandingEntry>('CPU rank', 4, ({ places }) => (places.cpu === null ? '' : formatRank(places.cpu))),
     ...ratioColumns('cpu', [5, 5], baseline, standing),

@@ -26,21 +26,19 @@ import type { Cell } from '../model/cell.ts'
 import type { CellFigures, Race } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { RaceResult, Result } from '../model/result.ts'
-import { summariseOpenLoop } from './open-loop.ts'
+import type { RaceResult } from '../model/result.ts'
 
 /** What a result says, in sentences that its figures make. */
 
 /** The headline. */
-export function findingOf(result: Result): string {
-  if (result.kind === 'rate' && result.mode !== 'target') return raceFindingOf(result)
-  const [first] = result.kind === 'rate' ? describeTarget(result) : summariseOpenLoop(result)
+export function findingOf(result: RaceResult): string {
+  if (result.mode !== 'target') return raceFindingOf(result)
+  const [first] = describeTarget(result)
   return capital(first?.replace(/\.$/, '') ?? 'nothing has a number that counts')
 }
 
 /** What else there is to say: a few sentences, the most important first. */
-export function summarise(result: Result): string[] {
-  if (result.kind !== 'rate') return summariseOpenLoop(result).slice(1)
+export function summarise(result: RaceResult): string[] {
   if (result.mode === 'target') return [...describeTarget(result).slice(1), ...describeVoidCount(result)]
   return [
     ...standingsOf(result).flatMap((standing) => describeWinner(standing, result) ?? []),
@@ -176,7 +174,7 @@ function rateIn({ slices }: Heat, cell: string): number | null {
   return seconds === 0 ? null : own.reduce((sum, slice) => sum + slice.requests, 0) / seconds
 }
 
-function comparedWithBaseline(race: Race, cell: string, result: Result): string {
+function comparedWithBaseline(race: Race, cell: string, result: RaceResult): string {
   const other = cell === race.baseline ? race.ranks[1]?.cell : race.baseline
   const ratio = ratioOf(race, cell, other)
   if (other === undefined || ratio === null) return `by ${METRIC_NAMES[race.metric]}`
@@ -197,7 +195,7 @@ export function ratioOf(race: Race, cell: string, other: string | undefined): In
 export const ONE_LAUNCH = 'One launch of each app shows no difference: add heats.'
 
 /** Which cells of a race could not be told apart: `Ties: node and fastify; fastify and hono.` @returns null if all could */
-export function describeTies(race: Race, result: Result): string | null {
+export function describeTies(race: Race, result: RaceResult): string | null {
   if (race.pairs.length === 0) return null
   if (race.pairs.every(({ p }) => p === null)) return ONE_LAUNCH
   const ties = tiesOf(race).map((cells) => listOf(cells.map((cell) => shortName(cell, result))))
@@ -346,7 +344,7 @@ export function describeVoided(
 }
 
 /** What was not tried: a sentence per reason. */
-export function describeSkipped({ cells }: Result): string[] {
+export function describeSkipped({ cells }: RaceResult): string[] {
   const skipped = cells.filter((cell) => cell.skipped !== null && cell.twinOf === null)
   return [...Map.groupBy(skipped, (cell) => cell.skipped ?? '')].map(
     ([reason, group]) => `Not tried: ${listOf(group.map(({ id }) => id))} (${reason}).`,
@@ -354,7 +352,7 @@ export function describeSkipped({ cells }: Result): string[] {
 }
 
 /** What broke: a sentence per cell and reason. */
-export function describeFailures({ heats }: Pick<Result, 'heats'>): string[] {
+export function describeFailures({ heats }: Pick<RaceResult, 'heats'>): string[] {
   const all = heats.flatMap(({ heat, failures }) => failures.map((one) => ({ ...one, when: `heat ${heat}` })))
   return [...Map.groupBy(all, ({ cell, reason }) => `${cell}: ${reason}`)].map(
     ([what, group]) => `Failed in ${listOf(group.map(({ when }) => when))}: ${what}.`,
@@ -362,7 +360,7 @@ export function describeFailures({ heats }: Pick<Result, 'heats'>): string[] {
 }
 
 /** The framework of a cell, as the tables name it. */
-export function shortName(id: string, result: Result): string {
+export function shortName(id: string, result: RaceResult): string {
   const spec: Cell | undefined = result.cells.find((cell) => cell.id === id)
   return spec === undefined ? id : nameOf(spec)
 }

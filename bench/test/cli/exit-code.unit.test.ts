@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  judgeRegressions,
-  whyOpenLoopFailed,
-  whyRaceFailed,
-  whyStudyFailed,
-} from '../../src/cli/exit-code.ts'
+import { judgeRegressions, whyRaceFailed, whyStudyFailed } from '../../src/cli/exit-code.ts'
 import { analyseAgain } from '../../src/cli/stored.ts'
-import type { Trial } from '../../src/model/heat.ts'
-import { type RaceResult, type StudyResult, trialsOf } from '../../src/model/result.ts'
-import { golden, withTrials } from '../fixtures/golden.ts'
+import type { RaceResult, StudyResult } from '../../src/model/result.ts'
+import { golden } from '../fixtures/golden.ts'
 import { amongCommands } from '../fixtures/race-of-commands.ts'
 import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
 
@@ -55,29 +49,6 @@ test('--require fails where a rate ratio is less certain, and without intervals'
   )
   const single = { ...result, analysis: result.analysis && { ...result.analysis, races: [] } }
   assert.match(whyRaceFailed(single, 0.5)[0] ?? '', /is not known/)
-})
-
-test('open loops: a void cell fails the command, a percentile that is withheld is a result', () => {
-  const result = golden('latency')
-  const withheld = result.analysis?.flatMap(({ levels }) => levels.flatMap(({ percentiles }) => percentiles))
-  assert.ok(withheld?.some(({ ms }) => ms === null))
-  assert.deepEqual(whyOpenLoopFailed(result), [])
-  for (const cell of result.analysis?.slice(0, 1) ?? []) cell.voidedBecause = 'no rate kept the bound'
-  assert.match(whyOpenLoopFailed(result)[0] ?? '', /^1 of 2 cells has no number/)
-})
-
-test('open loops: what others took is noise, and an error is not', () => {
-  const result = golden('latency')
-  const failing = (more: Partial<Trial>, voidedBecause: string | null) =>
-    whyOpenLoopFailed(
-      withTrials(
-        { ...result, analysis: (result.analysis ?? []).map((cell) => ({ ...cell, voidedBecause })) },
-        trialsOf(result).map((trial) => ({ ...trial, ...more })),
-      ),
-    ).length
-  assert.equal(failing({ disturbed: false }, 'no rate kept the bound'), 1)
-  assert.equal(failing({ disturbed: true }, 'no rate kept the bound'), 0)
-  assert.equal(failing({ disturbed: true, errors: { reset: 1 } }, null), 1)
 })
 
 /** A stored race of commands, in which `after` handles 0.65 (0.59–0.73) times as much as `before`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { readOpenLoopOptions, readOptions } from '../../src/cli/options.ts'
+import { readOptions } from '../../src/cli/options.ts'
 import { modeOf } from '../../src/experiment/options.ts'
 import { createResult } from '../../src/experiment/result.ts'
 
@@ -35,17 +35,13 @@ test('--kubernetes has pods in a namespace of a cluster, one generator, and leav
 
 test('a cluster, its nodes and the number of generators can be named', () => {
   const text = '--context lab --namespace shop --server-node node1 --generator-node pool=bench --generators 3'
-  for (const { cluster } of [
-    words(`--kubernetes ${text}`),
-    readOpenLoopOptions('capacity', ['--kubernetes', ...text.split(' ')]),
-  ])
-    assert.deepEqual(cluster, {
-      context: 'lab',
-      namespace: 'shop',
-      serverNode: 'node1',
-      generatorNode: 'pool=bench',
-      generators: 3,
-    })
+  assert.deepEqual(words(`--kubernetes ${text}`).cluster, {
+    context: 'lab',
+    namespace: 'shop',
+    serverNode: 'node1',
+    generatorNode: 'pool=bench',
+    generators: 3,
+  })
 })
 
 test('--target is one cell of its role, in more and longer slices, with a rest between heats', () => {
@@ -79,11 +75,6 @@ test('what is given beside --target counts', () => {
 test('the profiles of a target', () => {
   const heatsOf = (profile: string) => words(`--target ${URL} --role hello ${profile}`).heats
   assert.deepEqual([heatsOf('--quick'), heatsOf('--thorough')], [3, 30])
-})
-
-test('open-loop commands take both', () => {
-  assert.equal(modeOf(readOpenLoopOptions('latency', ['--target', URL, '--role', 'hello'])), 'target')
-  assert.equal(modeOf(readOpenLoopOptions('latency', ['--docker'])), 'docker')
 })
 
 const REFUSED: [args: string, message: RegExp][] = [

@@ -107,7 +107,7 @@ describe('before anything is measured', () => {
       [['--only', 'fastfy'], /^There is no app 'fastfy'\. Frameworks: .*\.\n$/],
       [['--heats', '0'], /^--heats is '0', but must be .*\.\n$/],
       [['--quick', '--thorough'], /^--quick and --thorough exclude each other\.\n$/],
-      [['compar'], /^There is no command 'compar', only grid, race, capacity, .*\.\n$/],
+      [['compar'], /^There is no command 'compar', only grid, race, study, .*\.\n$/],
     ] as const) {
       const { code, stdout, stderr } = await run(...args)
       assert.equal(code, 2)

@@ -14,6 +14,7 @@ test('without options: every app, direct and behind NGINX', () => {
     profile: 'default',
     custom: false,
     heats: 3,
+    latency: false,
     slices: 19,
     sliceMs: 50,
     pauseMs: 0,
@@ -106,6 +107,12 @@ test('--precision looks from the sixth heat on and ends at last', () => {
   assert.deepEqual([precision, heats, maxTimeMs], [0.03, 6, 3_600_000])
   assert.equal(readOptions(['--precision', '2.5%', '--heats', '8']).heats, 8)
   assert.equal(readOptions(['--precision', '5%', '--max-time', '10m']).maxTimeMs, 600_000)
+})
+
+test('--latency takes up to twice the time', () => {
+  assert.equal(readOptions(['--latency']).maxTimeMs, 600_000)
+  assert.equal(readOptions(['--latency', '--quick']).maxTimeMs, 120_000)
+  assert.equal(readOptions(['--latency', '--max-time', '3m']).maxTimeMs, 180_000)
 })
 
 test('--resume alone is the newest run', () => {

@@ -40,7 +40,11 @@ test('heats share the time by what they need', () => {
 })
 
 const options = readOptions([])
-const plan = { cells: planCells(gridExperiment(options)), settings: options, mode: 'native' } as const
+const plan = {
+  cells: planCells(gridExperiment(options)),
+  settings: { ...options, openLoop: null },
+  mode: 'native',
+} as const
 
 test('more time gives more heats, and few frameworks all passes of each', () => {
   assert.equal(heatsWithin(300_000, plan), 3)

@@ -104,7 +104,11 @@ describe('heats', () => {
     }
     assert.ok(total('--quick') < 45_000, String(total('--quick')))
     const options = readOptions([])
-    const plan = { cells: planCells(gridExperiment(options)), settings: options, mode: 'native' } as const
+    const plan = {
+      cells: planCells(gridExperiment(options)),
+      settings: { ...options, openLoop: null },
+      mode: 'native',
+    } as const
     assert.ok(passesWithin(options.maxTimeMs ?? 0, plan, options.heats) >= 5)
   })
 })

@@ -2,21 +2,17 @@ import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { LoadResult, Target } from '@startgrid/loadgen'
 import { driversOf, measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
-import { NOISY, QUIET } from '../../simulation/scenarios.ts'
+import { QUIET } from '../../simulation/scenarios.ts'
 import { World } from '../../simulation/world.ts'
-import { methodOf } from '../../src/cli/commands/open-loop.ts'
-import { readOpenLoopOptions } from '../../src/cli/options.ts'
 import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
-import { experimentOf } from '../../src/experiment/grid.ts'
-import { createOpenLoopResult, createStudyResult } from '../../src/experiment/result.ts'
-import { figuresOf } from '../../src/judge/figures.ts'
+import { createStudyResult } from '../../src/experiment/result.ts'
 import { analyseStudy } from '../../src/judge/study/analysis.ts'
 import { runHeats } from '../../src/measure/heats.ts'
 import { planOf } from '../../src/measure/plan.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import type { Heat } from '../../src/model/heat.ts'
-import { type StoredResult, trialsOf } from '../../src/model/result.ts'
-import { histogramOf } from '../judge/openloop/trials.ts'
+import type { StoredResult } from '../../src/model/result.ts'
+import { histogramOf } from '../fixtures/trials.ts'
 
 /** The same seed in the same simulated world gives the same schedule, heats and figures, whatever becomes of the code between. */
 
@@ -125,28 +121,6 @@ test('a study', async (context) => {
     if (detail) detail.otherConnections = null
   keep(context, 'study', { ...partsOf(result.heats), figures: analyseStudy(STUDY, result) })
 })
-
-for (const kind of ['latency', 'capacity', 'overload'] as const)
-  test(`the open loop of ${kind}`, async (context) => {
-    const world = new World(kind === 'latency' ? NOISY : QUIET, 5)
-    const options = readOpenLoopOptions(kind, [
-      '--role',
-      'hello,ssr',
-      '--only',
-      'node,fastify',
-      '--seed',
-      '3',
-    ])
-    const result = createOpenLoopResult(kind, options, '')
-    prepare(result)
-    const method = methodOf(result, options)
-    const plan = planOf(experimentOf(result), { result, ...simulateLoads(world, result) }, { method })
-    await onClockOf(world, () => runHeats(silentRun(world, result), plan))
-    const trials = trialsOf(result)
-    const loads = trials.map(({ cell, launch, purpose, level }) => [cell, launch, purpose, level])
-    const figures = figuresOf(result, {})
-    keep(context, kind, { ...partsOf(result.heats), loads, trials, figures })
-  })
 
 function prepare(result: StoredResult): void {
   result.conformance = result.cells.map(({ id }) => ({

@@ -4,11 +4,12 @@ import { analyse } from '../../src/judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../../src/judge/derive-warnings.ts'
 import type { Analysis, CellFigures, Race } from '../../src/model/figures.ts'
 import type { Slice } from '../../src/model/heat.ts'
-import { type RaceResult, type Result, trialsOf } from '../../src/model/result.ts'
+import type { RaceResult } from '../../src/model/result.ts'
 import type { Warning, WarningKind } from '../../src/model/warnings.ts'
 import { SILENT } from '../fixtures/evidence.ts'
 import { golden, withTrials } from '../fixtures/golden.ts'
 import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
+import { trialOf } from '../fixtures/trials.ts'
 
 const analysisOf = ({ analysis }: RaceResult): Analysis => {
   assert.ok(analysis)
@@ -45,7 +46,7 @@ function withSlices(result: RaceResult, change: (slice: Slice) => Slice): RaceRe
   return { ...result, heats: result.heats.map((heat) => ({ ...heat, slices: heat.slices.map(change) })) }
 }
 
-const find = <Kind extends WarningKind>(result: Result, kind: Kind) =>
+const find = <Kind extends WarningKind>(result: RaceResult, kind: Kind) =>
   deriveWarnings(result).filter((one): one is Extract<Warning, { kind: Kind }> => one.kind === kind)
 
 test('a clean result has no warnings, nor has one that has just begun', () => {
@@ -79,8 +80,10 @@ test('cells of which all slices count, because others took most of them, are cou
 })
 
 test('open loops that others took are counted, and the cells in which they are the most', () => {
-  const result = golden('latency')
-  const quiet = trialsOf(result).map((trial) => ({ ...trial, disturbed: false }))
+  const result = cleanResult()
+  const quiet = ['node/hello direct', 'koa/hello direct'].flatMap((cell) =>
+    [1, 2, 3].map(() => trialOf({ cell })),
+  )
   assert.deepEqual(find(withTrials(result, quiet), 'disturbed-loads'), [])
   const [first] = quiet
   assert.ok(first)
@@ -110,17 +113,11 @@ describe('accounts', () => {
     assert.deepEqual(told(null, null), ['disturbance-unknown']))
   test('of waiting alone', () => assert.deepEqual(told(0, null), ['no-foreign-accounting']))
   test('that are there', () => assert.deepEqual(told(0, 0), []))
-  test('of open loops, where there is no warm-up', () => {
-    const latency = golden('latency')
+  test('of open loops alone', () => {
     const of = (disturbance: Slice['disturbance']) =>
-      deriveWarnings({
-        ...latency,
-        heats: latency.heats.map((heat) => ({
-          ...heat,
-          slices: [],
-          trials: heat.trials.map((trial) => ({ ...trial, disturbance })),
-        })),
-      }).filter(({ kind }) => /account|unknown/.test(kind))
+      deriveWarnings(withTrials(cleanResult(), [trialOf({ disturbance })])).filter(({ kind }) =>
+        /account|unknown/.test(kind),
+      )
     const { generatorWait, generatorForeign } = SILENT
     assert.deepEqual(of({ ...SILENT, serverWait: 0, serverForeign: 0 }), [])
     assert.deepEqual(of({ generatorWait, generatorForeign, serverWait: null, serverForeign: null }), [
@@ -149,18 +146,6 @@ test('rates from 90 % of the ceiling on, the fastest by name', () => {
     'nobody is faster than the ceiling: it was measured wrong',
   )
   assert.deepEqual(find({ ...near, driver: { ...near.driver, ceiling: null } }, 'near-ceiling'), [])
-})
-
-test('cells to which the generator could not offer the load, each once', () => {
-  const result = golden('latency')
-  const [first, ...others] = trialsOf(result)
-  assert.ok(first)
-  const bound = { ...first, generatorBound: true }
-  const trials = [bound, bound, ...others.map((trial) => ({ ...trial, generatorBound: false }))]
-  assert.deepEqual(find(withTrials(result, trials), 'generator-bound'), [
-    { kind: 'generator-bound', cells: 1, first: first.cell },
-  ])
-  assert.deepEqual(find(withTrials(result, trials.slice(2)), 'generator-bound'), [])
 })
 
 describe('intervals', () => {
@@ -231,7 +216,7 @@ describe('a server that already ran', () => {
 
 test('what was seen while it ran is told apart from what follows from the figures', () => {
   const seen: Warning = { kind: 'busy', share: 0.2 }
-  for (const result of [rateResult(), suspectResult(), contendedResult(), golden('latency')]) {
+  for (const result of [rateResult(), suspectResult(), contendedResult()]) {
     const found = deriveWarnings(result)
     assert.deepEqual(observedWarnings({ warnings: [seen, ...found] }), [seen])
   }

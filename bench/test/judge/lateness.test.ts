@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { percentiles } from '@startgrid/loadgen'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { isMeanSpoiled, isSpoiled, valueAt } from '../../src/judge/lateness.ts'
-import { histogramOf, uniform } from './openloop/trials.ts'
+import { histogramOf, uniform } from '../fixtures/trials.ts'
 
 const none = uniform(1000, 0.001)
 

@@ -7,7 +7,7 @@ import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import { deriveWarnings } from '../../src/judge/derive-warnings.ts'
 import { extendRun, findRun, pauseOf } from '../../src/measure/resume.ts'
-import type { Result, ResultKind } from '../../src/model/result.ts'
+import type { RaceResult, StoredResult } from '../../src/model/result.ts'
 import { ResultError, writeResult } from '../../src/model/result-file.ts'
 import { describeWarning } from '../../src/model/warnings.ts'
 import { golden } from '../fixtures/golden.ts'
@@ -16,23 +16,21 @@ import { interruptedResult, rateResult } from '../fixtures/results.ts'
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-resume-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
 
-const RACES: readonly ResultKind[] = ['rate']
-
 let stored = 0
 
 /** The result as if this machine, with this code, had measured it. */
-function store(result: Result): string {
+function store(result: StoredResult): string {
   const directory = join(DIRECTORY, String(++stored))
   writeResult(join(directory, 'result.json'), result)
   return directory
 }
 
 const here = { machine: readMachine(), versions: readVersions() }
-const interrupted = (): Result => ({ ...interruptedResult(), ...here })
+const interrupted = (): RaceResult => ({ ...interruptedResult(), ...here })
 
-function refusal(directory: string, which: 'any' | 'interrupted' = 'any'): string {
+function refusal(directory: string): string {
   try {
-    findRun(directory, RACES, which)
+    findRun(directory)
   } catch (error) {
     assert.ok(error instanceof ResultError, String(error))
     return error.message.replaceAll(directory, 'DIR')
@@ -43,17 +41,16 @@ function refusal(directory: string, which: 'any' | 'interrupted' = 'any'): strin
 test('a race is found by its directory or its file, as it was saved', () => {
   const directory = store(interrupted())
   for (const name of [directory, join(directory, 'result.json')]) {
-    const found = findRun(name, RACES)
+    const found = findRun(name)
     assert.equal(found.directory, directory)
     assert.deepEqual(found.result, interrupted())
   }
   const complete = { ...rateResult(), ...here }
-  assert.deepEqual(findRun(store(complete), RACES).result, complete)
-  assert.equal(refusal(store(complete), 'interrupted'), 'DIR is complete: there is nothing to resume.')
+  assert.deepEqual(findRun(store(complete)).result, complete)
 })
 
 test('a complete run is extended by as many heats as it had at first, and says how often that was', () => {
-  const result: Result = {
+  const result: RaceResult = {
     ...rateResult(),
     warnings: [{ kind: 'heats-dropped', from: 4, maxTimeMs: 300_000 }],
   }
@@ -73,10 +70,10 @@ test('a complete run is extended by as many heats as it had at first, and says h
 
 test('what cannot be gone on with is refused in a sentence', () => {
   const { machine, versions } = here
-  const cases: [result: Result, sentence: string | RegExp][] = [
+  const cases: [result: StoredResult, sentence: string | RegExp][] = [
     [
-      { ...golden('latency'), ...here, finishedAt: null },
-      'DIR is a run of pnpm bench latency: go on with pnpm bench latency --resume.',
+      { ...golden('study'), ...here, finishedAt: null },
+      'DIR is a run of pnpm bench study: go on with pnpm bench study --resume.',
     ],
     [
       { ...golden('target'), ...here, finishedAt: null },

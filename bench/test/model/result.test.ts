@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Result } from '../../src/model/result.ts'
+import type { RaceResult } from '../../src/model/result.ts'
 import {
   publishedOf,
   publishedPath,
@@ -54,14 +54,14 @@ test('a reader never sees half a result, even if the writer is killed', async ()
 })
 
 /** @throws {SyntaxError} for half a result */
-function read(path: string): Result | undefined {
+function read(path: string): RaceResult | undefined {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch {
     return undefined // not yet there
   }
-  return JSON.parse(text) as Result
+  return JSON.parse(text) as RaceResult
 }
 
 test('what cannot be written is said, and leaves nothing behind', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newHeat } from '../../src/measure/heat.ts'
 import type { Race } from '../../src/model/figures.ts'
-import type { RaceResult, Result } from '../../src/model/result.ts'
+import type { RaceResult } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import {
   describeFailures,
@@ -14,7 +14,6 @@ import {
   summarise,
 } from '../../src/report/summary.ts'
 import { createSlice } from '../fixtures/evidence.ts'
-import { golden } from '../fixtures/golden.ts'
 import { cellOf, smallRace, withFigures, within, withRaces } from '../fixtures/small-race.ts'
 
 const HEAT = newHeat({ race: 'hello', heat: 1 })
@@ -31,7 +30,7 @@ function controlsOf(result: RaceResult): (readonly string[])[] {
   return section?.table?.rows.map(({ cells }) => cells) ?? []
 }
 
-function assertSays(result: Result, sentence: RegExp): void {
+function assertSays(result: RaceResult, sentence: RegExp): void {
   assert.match([...summarise(result), `${findingOf(result)}.`].join('\n'), sentence)
 }
 
@@ -250,16 +249,4 @@ test('what was not tried, and what broke, is said with its reason', () => {
   assert.deepEqual(describeFailures(smallRace({ heats })), [
     'Failed in heat 1 and heat 3: koa/hello nginx: it exited with code 1.',
   ])
-})
-
-test('open-loop results say who does best, and of void cells nothing', () => {
-  const both = golden('overload')
-  for (const cell of both.cells.slice(0, 1)) cell.sheds = true
-  assertSays(
-    both,
-    /^Hello direct: .*apps still deliver 80 % of it with a p99 of 11\.6 ms; if they refuse no page, 77 % of it with a p99 of 14\.2 ms\.$/m,
-  )
-  const capacity = golden('capacity')
-  for (const cell of capacity.analysis ?? []) cell.voidedBecause = 'its responses were wrong'
-  assert.deepEqual([findingOf(capacity), ...summarise(capacity)], ['Nothing has a number that counts'])
 })

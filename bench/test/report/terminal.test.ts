@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { RaceResult } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import { formatTerminal, terminalStyle } from '../../src/report/terminal.ts'
 import { golden } from '../fixtures/golden.ts'
 import { interruptedResult, rateResult } from '../fixtures/results.ts'
 import { smallRace, withFigures, within } from '../fixtures/small-race.ts'
 
-function tablesOf(result: Result, columns = 80, color = false): string {
+function tablesOf(result: RaceResult, columns = 80, color = false): string {
   return formatTerminal(documentOf(result), { columns, color })
 }
 
@@ -92,16 +92,6 @@ test('an interrupted run says so first, and leaves out what it has not begun', (
   const roles = new Set(result.heats.map(({ race }) => race))
   for (const role of ['hello', 'ssr', 'status'] as const)
     assert.equal(new RegExp(`^${role} direct: `, 'm').test(tablesOf(result)), roles.has(role), role)
-})
-
-test('a void cell of an open loop is named with its reason', () => {
-  const voidedBecause = '4 errors: 4 timeout'
-  const latency = golden('latency')
-  for (const cell of latency.analysis ?? []) Object.assign(cell, { voidedBecause })
-  assert.match(tablesOf(latency), /^node is void: 4 errors: 4 timeout\.$/m)
-  const capacity = golden('capacity')
-  for (const cell of capacity.analysis ?? []) Object.assign(cell, { rate: null, voidedBecause })
-  assert.match(tablesOf(capacity), /^node +void +1\/2/m)
 })
 
 test('what is best is bold, and what is void is red', () => {

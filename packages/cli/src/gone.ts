@@ -16,6 +16,9 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm load --path-file': 'several URLs may be given',
   'pnpm load --series': '--json has the histograms of a load, of which several may follow each other',
   // 'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
+  'pnpm bench capacity': 'pnpm load URL --rate N tells p99 at a rate of your choice',
+  'pnpm bench latency': 'pnpm bench --latency measures it in each race',
+  'pnpm bench overload': 'pnpm reliability --fault overload tries it',
   'pnpm reliability --kubernetes':
     'run kubectl rollout restart while pnpm load sends requests to the Service',
 }

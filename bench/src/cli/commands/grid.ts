@@ -4,11 +4,12 @@ import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertResponding } from '../../environments/running/origin.ts'
 import { heatsWithin, LEAST_HEATS, leastTimeMs, passesWithin } from '../../experiment/budget.ts'
 import { expectedHeatMs, planHeats } from '../../experiment/cells.ts'
+import { openLoopsMs } from '../../experiment/open-loop.ts'
 import type { Options } from '../../experiment/options.ts'
 import { createResult } from '../../experiment/result.ts'
 import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { RaceResult, Result } from '../../model/result.ts'
+import type { RaceResult } from '../../model/result.ts'
 import { commandOf, prepareOutput, publishRace } from '../../report/output.ts'
 import { describeReach } from '../../report/provenance.ts'
 import { whyRaceFailed } from '../exit-code.ts'
@@ -42,7 +43,7 @@ function assertFits({ cells, settings, mode }: RaceResult): void {
   )
 }
 
-async function prepare(options: Options, args: readonly string[]): Promise<StoredRun<'rate'>> {
+async function prepare(options: Options, args: readonly string[]): Promise<StoredRun> {
   const { resume, target, seed, output, json } = options
   if (resume !== undefined) return goOn(resume, options)
   if (target !== undefined) await assertResponding(target)
@@ -51,8 +52,8 @@ async function prepare(options: Options, args: readonly string[]): Promise<Store
 }
 
 /** A complete run gets more heats: those that were asked for, those that fit into the time, or as many as it had. */
-function goOn(resume: string, { timeGiven, maxTimeMs, heatsGiven, heats }: Options): StoredRun<'rate'> {
-  const found = findRun(resume, ['rate'])
+function goOn(resume: string, { timeGiven, maxTimeMs, heatsGiven, heats }: Options): StoredRun {
+  const found = findRun(resume)
   const { result } = found
   if (timeGiven) result.settings.maxTimeMs = maxTimeMs
   if (result.finishedAt === null) result.warnings.push(pauseOf(result))
@@ -63,7 +64,7 @@ function goOn(resume: string, { timeGiven, maxTimeMs, heatsGiven, heats }: Optio
   return found
 }
 
-async function race(options: Options, stored: StoredRun<'rate'>): Promise<number> {
+async function race(options: Options, stored: StoredRun): Promise<number> {
   const { result } = stored
   const { keepVoided, require } = options
   const code = await runMeasurement(stored, options, { keepVoided }, () => whyRaceFailed(result, require))
@@ -74,11 +75,11 @@ async function race(options: Options, stored: StoredRun<'rate'>): Promise<number
 /** What the ceiling and the search for NGINX take, in milliseconds. */
 const PREPARATION_MS = 3000
 
-export const PROOF_COMES_FIRST =
+const PROOF_COMES_FIRST =
   'The first run on new code also proves the contract of every cell: up to half a minute more.'
 
 /** What a race would do, and how long it takes: `--dry-run`. */
-export function describePlan(result: Result): string {
+export function describePlan(result: RaceResult): string {
   const { mode, cells, settings } = result
   const { precision, maxTimeMs } = settings
   const byRole = Map.groupBy(cells, ({ race }) => race)
@@ -109,7 +110,7 @@ export function describePlan(result: Result): string {
   ].join('\n')
 }
 
-function describeTarget({ target, cells, settings }: Result): string {
+function describeTarget({ target, cells, settings }: RaceResult): string {
   const { profile, heats, slices, sliceMs, pauseMs } = settings
   return wrap(
     `${cells[0]?.workload} at ${target?.origin}: ${plural(heats, 'heat')} of ${slices} × ${sliceMs} ms, ${pauseMs / 1000} s apart, ` +
@@ -117,7 +118,7 @@ function describeTarget({ target, cells, settings }: Result): string {
   )
 }
 
-function describeRoles(result: Result, byRole: ReadonlyMap<string, readonly Cell[]>): string[] {
+function describeRoles(result: RaceResult, byRole: ReadonlyMap<string, readonly Cell[]>): string[] {
   const { cells, settings, seed } = result
   const { profile, heats, slices, sliceMs } = settings
   const roles = [...byRole].map(([role, own]) => {
@@ -137,6 +138,7 @@ function describeRoles(result: Result, byRole: ReadonlyMap<string, readonly Cell
   ]
 }
 
-function roleMs(cells: readonly Cell[], { mode, settings }: Result): number {
-  return settings.heats * (settings.pauseMs + expectedHeatMs(cells, settings, mode))
+function roleMs(cells: readonly Cell[], { mode, settings }: RaceResult): number {
+  const heatMs = expectedHeatMs(cells, settings, mode) + openLoopsMs(cells, settings)
+  return settings.heats * (settings.pauseMs + heatMs)
 }

@@ -1,7 +1,7 @@
 import type { App } from '@startgrid/grid/apps.ts'
 import { addressInside, FRONT_SERVICE, PAGE_PORT, serviceName } from '@startgrid/grid/compose.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
-import { hostOf, measurable } from '../environment.ts'
+import { hostOf, MEASURABLE } from '../environment.ts'
 import { ASSETS_INSIDE, renderContained } from '../native/front.ts'
 
 /** The Compose project of a heat, made from the services of docker-compose.yml: the same images, limits and settings. Pure. */
@@ -21,8 +21,6 @@ export interface ComposeService {
 
 interface HeatProject {
   apps: readonly App[]
-  /** The names of those that shed load. */
-  shedding: ReadonlySet<string>
   /** The configuration of NGINX, on this machine; undefined without NGINX. */
   nginxConfig: string | undefined
   /** Which exists already, and stays when the project goes: the generator is in it. */
@@ -45,11 +43,10 @@ export function composeHeat(file: ComposeFile, project: HeatProject): ComposeFil
 
 function appService(file: ComposeFile, app: App, project: HeatProject): ComposeService {
   const service = baseService(file, serviceName(app), project)
-  const { shedding } = project
   if (app.runtime !== 'nginx')
     return {
       ...service,
-      environment: { ...service.environment, ...measurable(shedding.has(app.name) ? { sheds: true } : {}) },
+      environment: { ...service.environment, ...MEASURABLE },
     }
   // NGINX cannot read its environment: the image has a second configuration that logs no requests.
   return {

@@ -34,7 +34,6 @@ interface Parts {
   /** Undefined: NGINX is alone, and only tells the generator's ceiling. */
   app: App | undefined
   proxied: boolean
-  sheds: boolean
 }
 
 /** By service. */
@@ -61,7 +60,7 @@ export async function startContainers(cells: readonly Cell[], options: HeatOptio
   const { run, signal, experiment } = options
   const parts = cells.map((cell): Parts => {
     const { app, nginx } = systemOf(experiment, cell)
-    return { cell, app: app && appOf(cell), proxied: nginx !== undefined, sheds: app?.sheds === true }
+    return { cell, app: app && appOf(cell), proxied: nginx !== undefined }
   })
   // Under the names of cells, twins included.
   const apps = [...new Map(parts.flatMap(({ app }) => (app ? [[app.name, app] as const] : []))).values()]
@@ -100,8 +99,7 @@ function writeProject(
   const nginxConfig = parts.some(({ proxied }) => proxied) ? `${directory}heat.conf` : undefined
   if (nginxConfig !== undefined) writeFileSync(nginxConfig, renderFronts(apps))
   const path = `${directory}compose.json`
-  const shedding = new Set(parts.flatMap(({ app, sheds }) => (app && sheds ? [app.name] : [])))
-  const project = composeHeat(file, { apps, shedding, nginxConfig, network, labels, cpu: cores?.server })
+  const project = composeHeat(file, { apps, nginxConfig, network, labels, cpu: cores?.server })
   writeFileSync(path, JSON.stringify(project, null, 2))
   return path
 }

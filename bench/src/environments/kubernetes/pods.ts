@@ -20,7 +20,7 @@ import {
   hostOf,
   isInNginx,
   launchOf,
-  measurable,
+  MEASURABLE,
   nginxKey,
   type Placed,
 } from '../environment.ts'
@@ -262,7 +262,7 @@ function appContainer(name: string, app: Program, port: number): Part {
     const script = `sed 's/\\(listen [^;]*\\)${APP_PORT}/\\1${port}/' /etc/nginx/${role}-quiet.conf`
     return nginxPart(name, image, `${script} > /tmp/nginx/heat.conf`, port, '/readyz')
   }
-  const own = { ...measurable(app), PORT: String(port), TRUST_PROXY: 'loopback', ...env }
+  const own = { ...MEASURABLE, PORT: String(port), TRUST_PROXY: 'loopback', ...env }
   return {
     container: {
       ...containerOf(name, image),

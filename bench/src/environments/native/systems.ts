@@ -17,7 +17,7 @@ import {
   beginAccountOf,
   isShared,
   launchOf,
-  measurable,
+  MEASURABLE,
   nginxKey,
   type Placed,
   type Server,
@@ -141,7 +141,7 @@ async function startCopies({ cell, system }: Entrant, directory: string): Promis
   const socket = nginx?.front.endsWith('-socket') ? { SOCKET: path } : {}
   const files = tls !== undefined && nginx === undefined ? await certificateOf(tls) : undefined
   const secure = files && { CERTIFICATE: files.certificate, KEY: files.key }
-  const options = { env: { ...measurable(app), ...app.env, ...socket, ...secure }, execArgv: flagsOf(app) }
+  const options = { env: { ...MEASURABLE, ...app.env, ...socket, ...secure }, execArgv: flagsOf(app) }
   const starts = await Promise.allSettled(
     Array.from({ length: app.copies ?? 1 }, () => launch(startableOf(app), options)),
   )

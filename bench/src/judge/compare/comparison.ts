@@ -136,11 +136,7 @@ interface Known {
 }
 
 function figuresOf(result: StoredResult, name: string): ReadonlyMap<string, Known> {
-  const { kind, analysis } = result
-  if (kind !== 'rate' && kind !== 'study')
-    throw new ComparisonError(
-      `${name} is of kind ${kind}: only races can be compared, which pnpm bench and its studies measure.`,
-    )
+  const { analysis } = result
   if (analysis === null)
     throw new ComparisonError(`${name} has no figures: it was interrupted before its first heat ended.`)
   return new Map(

@@ -1,7 +1,7 @@
 import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { mergeHistograms } from '@startgrid/loadgen'
-import { BEYOND, shareOf } from '../../experiment/open-loop-effort.ts'
+import { BEYOND, shareOf } from '../../experiment/open-loop.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Figures, Metric } from '../../model/experiment.ts'
 import type { StudyFigures } from '../../model/figures.ts'

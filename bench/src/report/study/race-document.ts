@@ -22,6 +22,7 @@ import { type Document, ratioChart, type Section, warningsOf } from '../document
 import { describeMachine, describeSource } from '../provenance.ts'
 import {
   counted,
+  describeOpenLoop,
   type Entry,
   entriesOf,
   formatSeconds,
@@ -220,19 +221,13 @@ function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
     result.cells.filter(({ race }) => race === pilot.race),
   )
   const rate = result.analysis?.openRates.find(({ race }) => race === pilot.race)?.rate
-  const open =
-    rate === undefined
-      ? []
-      : [
-          `p50 and p99: open loop at ${formatRate(rate)} requests per second, the same for all, from when a request was due.`,
-        ]
   const chart = startupChart(result, [pilot.race])
   return {
     title: `${pilot.race}, ${plural(result.race?.connections ?? 0, 'connection')}`,
     table: tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
     ...(chart !== undefined && { charts: [chart] }),
     notes: [
-      ...open,
+      ...(rate === undefined ? [] : [describeOpenLoop(rate)]),
       ...pilotNotes(pilot, decisionOf(result, pilot)),
       ...entries.flatMap(voidNote),
       ...lateNotes(entries, SHORT),

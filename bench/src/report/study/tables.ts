@@ -277,6 +277,11 @@ export function metric(
   )
 }
 
+/** Beside a table with p50 and p99. @param rate requests per second */
+export function describeOpenLoop(rate: number): string {
+  return `p50 and p99: open loop at ${formatRate(rate)} requests per second, the same for all, from when a request was due.`
+}
+
 /** As milliseconds. */
 export function formatSeconds(seconds: number): string {
   return formatMs(seconds * 1000)
@@ -359,8 +364,14 @@ function millisecondsOf(shown: StudyFigures | undefined, name: Metric): string {
   return found === undefined ? '' : formatSeconds(found.value)
 }
 
+/** A system or an app, with what is known of its open loops. */
+interface Late {
+  cell: Pick<Cell, 'title'>
+  shown: Partial<Pick<StudyFigures, 'openLoop' | 'voided'>> | undefined
+}
+
 /** Each reason once. What voids a system itself is said beside its rate. */
-function voidNotes(entries: readonly Entry[]): string[] {
+export function voidNotes(entries: readonly Late[]): string[] {
   const voided = entries.flatMap(({ cell, shown }) => {
     const reason = shown?.openLoop?.voidedBecause ?? null
     return reason === null || shown?.voided ? [] : [{ title: cell.title, reason }]
@@ -371,7 +382,7 @@ function voidNotes(entries: readonly Entry[]): string[] {
 }
 
 /** What a late generator left out of a table, of all systems that lack the same. @param names headings of its latencies */
-export function lateNotes(entries: readonly Entry[], names: { [Name in Metric]?: string }): string[] {
+export function lateNotes(entries: readonly Late[], names: { [Name in Metric]?: string }): string[] {
   const late = entries.flatMap(({ cell, shown }) => {
     const left = (shown?.openLoop?.late ?? []).flatMap((one) => names[one] ?? [])
     return left.length === 0 || shown?.voided ? [] : [{ title: cell.title, left: listOf(left) }]

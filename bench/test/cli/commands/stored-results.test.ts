@@ -28,7 +28,6 @@ const a = store('a', before)
 const b = store('b', same)
 const slow = store('slow', twoRuns({ factorOf: ({ title }) => (title === 'koa' ? 0.75 : 1) })[1])
 const other = store('other', { ...same, machine: { ...same.machine, cpu: 'Other 5' }, seed: 8 })
-const latency = store('latency', golden('latency'))
 const containers = store('containers', { ...same, mode: 'docker' })
 const target = store('target', golden('target'))
 const commands = store('commands', golden('commands'))
@@ -74,7 +73,6 @@ describe('compare', () => {
     [[containers, containers], 0, /^Comparison of containers, by CPU per request/],
     [[target, target], 0, /^Comparison of servers that already ran, by req\/s.*- Each run met one launch: /s],
     [[target, target, ...LIMIT], 2, /^Each run met one launch .* leave out --fail-on-regression/],
-    [[a, latency, '--force'], 2, /^B is of kind latency: only races/],
     [[a, 'nothing'], 2, /nothing cannot be read \(ENOENT\)/],
     [[a, b, '--metric', 'rate'], 0, /^Comparison of native processes, by req\/s/],
     [[a, b, '--markdown'], 0, /^# No difference shown in 14 of 14 cells\n Comparison of native processes, /],

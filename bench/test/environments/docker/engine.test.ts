@@ -12,7 +12,7 @@ import { dockerObstacle } from '@startgrid/grid/compose-project.ts'
 import { docker } from '../../../src/environments/docker/command.ts'
 import { Engine, type Labelled } from '../../../src/environments/docker/engine.ts'
 import { beginRun, endRun, removeLeftovers } from '../../../src/environments/docker/run.ts'
-import type { Result } from '../../../src/model/result.ts'
+import type { RaceResult } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
 import { testIf } from '../../fixtures/test-if.ts'
 
@@ -52,7 +52,7 @@ describe('with an engine', { skip }, () => {
     async () => {
       const args = ['--docker', '--only', 'node/hello', '--heats', '1', '--slices', '1', '--slice', '100ms']
       const { pid, stderr } = await bench([...args, '--warmup', '250ms', '--keep-voided', '--output', 'out'])
-      const result = JSON.parse(readFileSync(join(DIRECTORY, 'out/result.json'), 'utf8')) as Result
+      const result = JSON.parse(readFileSync(join(DIRECTORY, 'out/result.json'), 'utf8')) as RaceResult
       assert.deepEqual(validateResult(result), [])
       assert.equal(result.mode, 'docker', stderr)
       assert.match(result.machine.os, /^Docker Engine \d/)

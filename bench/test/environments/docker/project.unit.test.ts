@@ -44,13 +44,9 @@ const NJS = app('njs/hello')
 const labels = { 'startgrid.bench': '1' }
 
 describe('the project of a heat', () => {
-  const compose = (
-    apps: App[],
-    more: { nginxConfig?: string; cpu?: number; shedding?: ReadonlySet<string> } = {},
-  ) =>
+  const compose = (apps: App[], more: { nginxConfig?: string; cpu?: number } = {}) =>
     composeHeat(FILE, {
       apps,
-      shedding: new Set(),
       network: 'n',
       labels,
       nginxConfig: undefined,
@@ -73,11 +69,6 @@ describe('the project of a heat', () => {
         healthcheck: { interval: '1h', start_interval: '500ms' },
       },
     })
-  })
-
-  test('refuses pages only where it is to shed load', () => {
-    const { services } = compose([NODE], { shedding: new Set([NODE.name]) })
-    assert.equal(services['node-hello']?.environment?.MAX_QUEUE_WAIT_MS, undefined)
   })
 
   test('has a twin as a service of its own that differs in nothing', () => {

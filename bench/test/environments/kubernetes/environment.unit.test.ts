@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NAMESPACE } from '@startgrid/grid/kubernetes.ts'
 import { Cluster } from '@startgrid/grid/kubernetes-cluster.ts'
-import type { Result } from '../../../src/model/result.ts'
+import type { RaceResult } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
 
 /** A cluster of two nodes with the images and the namespace startgrid (docs/kubernetes.md). */
@@ -39,7 +39,7 @@ describe('with a cluster', { skip }, () => {
     // On a busy machine two generators do not begin together; generator-team.test.ts tries them with clocks of its own.
     const child = start([...SHORT, '--output', 'out'])
     const [, stderr] = await Promise.all([once(child, 'close'), text(child.stderr)])
-    const result = JSON.parse(readFileSync(join(DIRECTORY, 'out/result.json'), 'utf8')) as Result
+    const result = JSON.parse(readFileSync(join(DIRECTORY, 'out/result.json'), 'utf8')) as RaceResult
     assert.deepEqual(validateResult(result), [])
     assert.equal(result.mode, 'kubernetes', stderr)
     const [servers, generators] = result.cluster?.nodes ?? []

@@ -11,9 +11,8 @@ import { startNode } from '@startgrid/cli/test-programs.ts'
 import { isDue } from '@startgrid/cli/test-run.ts'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { type LatencyResult, type RaceResult, trialsOf } from '../../../src/model/result.ts'
+import type { RaceResult } from '../../../src/model/result.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
-import { OPEN_LOOPS } from '../../fixtures/bench-run.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 import { testIf } from '../../fixtures/test-if.ts'
 
@@ -118,19 +117,6 @@ describe('an app that runs', () => {
     assert.equal(read().heats.length, 2)
     assert.match(stdout, /void [\d,.]+/)
   })
-
-  testIf(OPEN_LOOPS.includes('target'))('latency is measured at fixed rates too', async () => {
-    const args = ['--target', app.ready.address, '--role', 'status', '--quick', '--launches', '1']
-    const { stderr, stdout, read } = await bench('latency', ...args, '--output', 'out')
-    const { mode, heats, analysis } = read() as unknown as LatencyResult
-    const trials = trialsOf({ heats })
-    assert.deepEqual([mode, heats.flatMap(({ failures }) => failures)], ['target', []], stderr)
-    // On a busy machine the levels may be missing, but not the load that looks for them.
-    assert.ok(trials.length > 0 && trials.every(({ level }) => level !== 'common'))
-    assert.equal(analysis?.length, 1)
-    assert.match(stdout, /^Latency of http/)
-    assert.equal(app.child.exitCode, null)
-  })
 })
 
 test('a host that does not respond is one sentence before anything is measured', async () => {
@@ -138,15 +124,12 @@ test('a host that does not respond is one sentence before anything is measured',
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   server.close()
-  for (const command of [[], ['latency']]) {
-    const args = [...command, '--target', `http://127.0.0.1:${port}`, '--role', 'status']
-    const { code, stdout, stderr } = await run(...args)
-    assert.deepEqual([code, stdout], [2, ''])
-    assert.match(
-      stderr,
-      /^http:\/\/127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\): start the app there, .*\.\n$/,
-    )
-  }
+  const { code, stdout, stderr } = await run('--target', `http://127.0.0.1:${port}`, '--role', 'status')
+  assert.deepEqual([code, stdout], [2, ''])
+  assert.match(
+    stderr,
+    /^http:\/\/127\.0\.0\.1:\d+ does not respond \(ECONNREFUSED\): start the app there, .*\.\n$/,
+  )
 })
 
 testIf(isDue('a target that lacks something', 3))('what it lacks is left out if that is said', async () => {

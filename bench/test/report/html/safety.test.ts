@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import type { Result } from '../../../src/model/result.ts'
+import type { RaceResult } from '../../../src/model/result.ts'
 import { documentOf } from '../../../src/report/grid.ts'
 import { formatHtml } from '../../../src/report/html/page.ts'
-import { golden } from '../../fixtures/golden.ts'
 import { gridCells } from '../../fixtures/grid.ts'
 import { all, pageOf, textOf } from '../../fixtures/page.ts'
 import { rateResult } from '../../fixtures/results.ts'
@@ -32,7 +31,7 @@ test('the policy allows the one style sheet and the one script of the page, and 
 test('whatever is put in stays text', () => {
   const evil = `</script></style><script>alert(1)</script><img src=x onerror="alert(1)">"'&`
   const result = rateResult()
-  const hostile: Result = {
+  const hostile: RaceResult = {
     ...result,
     command: evil,
     machine: { ...result.machine, cpu: evil, os: evil },
@@ -49,21 +48,12 @@ test('whatever is put in stays text', () => {
   const withFindings = withFigures(hostile, ({ gates }) => ({
     gates: gates.map((gate) => ({ ...gate, finding: evil, advice: gate.advice && evil })),
   }))
-  for (const one of [
-    withFindings,
-    ...[golden('latency'), golden('capacity'), golden('overload')].map(evilNames),
-  ]) {
-    const page = pageOf(one)
-    assert.equal(all(page, 'script').length, 1)
-    assert.equal(all(page, 'style').length, 1)
-    assert.deepEqual(all(page, 'img, [onerror]'), [])
-    assert.ok(textOf(page).includes('<script>alert(1)</script>'))
-  }
+  const page = pageOf(withFindings)
+  assert.equal(all(page, 'script').length, 1)
+  assert.equal(all(page, 'style').length, 1)
+  assert.deepEqual(all(page, 'img, [onerror]'), [])
+  assert.ok(textOf(page).includes('<script>alert(1)</script>'))
   assert.equal(pageOf(hostile).querySelector('#command pre')?.textContent, evil)
-
-  function evilNames(other: Result): Result {
-    return { ...other, cells: other.cells.map((cell) => ({ ...cell, title: evil })) }
-  }
 })
 
 test('is small enough to be sent: a thorough run of the whole grid has less than 1.5 MB', () => {

@@ -1,14 +1,13 @@
 import { shuffle } from '@startgrid/stats/random.ts'
-import type { StartgridDriver } from '../../drivers/startgrid.ts'
-import { COMMON, commonRate, durationFor, MOST_PART, shareOf } from '../../experiment/open-loop-effort.ts'
-import { isQuiet } from '../../judge/analysis/slices.ts'
-import { isSpoiled } from '../../judge/lateness.ts'
-import type { Cell } from '../../model/cell.ts'
-import { closedLoopOf, type Experiment, isProbe } from '../../model/experiment.ts'
-import type { Settings } from '../../model/settings.ts'
-import { attempt, type Course } from '../heat.ts'
-import type { Entrant } from '../load.ts'
-import { Session } from './session.ts'
+import type { StartgridDriver } from '../drivers/startgrid.ts'
+import { commonRate, durationFor, MOST_PART, shareOf } from '../experiment/open-loop.ts'
+import { isQuiet } from '../judge/analysis/slices.ts'
+import { isSpoiled } from '../judge/lateness.ts'
+import type { Cell } from '../model/cell.ts'
+import { closedLoopOf, type Experiment, isProbe } from '../model/experiment.ts'
+import type { Settings } from '../model/settings.ts'
+import { attempt, type Course } from './heat.ts'
+import { CellFailure, type Entrant, measureTrial } from './load.ts'
 
 /**
  * Latencies of a race: people who replace a framework keep their traffic, so all systems get the same one, and requests are due
@@ -54,13 +53,15 @@ export async function measureAtCommonRate(
   }
   record.commonRate = { rate, tooSlow: asked.filter(isSlow).map(({ cell }) => cell.id) }
   const durationMs = durationFor(99, rate, shareOf(settings.heats), settings.openLoop)
-  const load = { purpose: 'level', level: COMMON, rate, durationMs, histograms: true } as const
   const wanted = asked.filter((one) => !isSlow(one))
   for (const entrant of shuffle(wanted, random))
     await attempt(course, entrant.cell, async () => {
-      const session = new Session(course, entrant, driver)
+      if ((course.rates.get(entrant.cell.id) ?? 0) === 0) throw new CellFailure('no request got a response')
       for (let tries = 1; tries <= TRIES; tries++) {
-        const { histogram, lagHistogram } = await session.take(load)
+        const load = { rate, durationMs, seed: Math.floor(random() * 2 ** 32) }
+        const trial = await measureTrial(course, { ...entrant, driver }, load, planned.heat)
+        record.trials.push(trial)
+        const { histogram, lagHistogram } = trial
         if (histogram === null || !isSpoiled({ histogram, lagHistogram }, MEDIAN)) return
         if (performance.now() > course.endsAt) return
       }

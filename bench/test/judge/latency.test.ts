@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { analyse } from '../../src/judge/analysis.ts'
+import type { Trial } from '../../src/model/heat.ts'
+import type { RaceResult } from '../../src/model/result.ts'
+import { validateResult } from '../../src/model/result-file.ts'
+import { documentOf } from '../../src/report/grid.ts'
+import { formatTerminal } from '../../src/report/terminal.ts'
+import { rateResult } from '../fixtures/results.ts'
+import { histogramOf, trialOf, uniform } from '../fixtures/trials.ts'
+
+const APPS = ['node/hello direct', 'koa/hello direct', 'bun/hello direct', 'node/hello nginx']
+
+/** Milliseconds of the median, by cell. */
+const MEDIANS = [1, 2, 1.5, 3]
+
+const HISTOGRAMS = new Map(MEDIANS.map((ms) => [ms, histogramOf(uniform(1000, 2 * ms))]))
+
+/** Open loops of four cells of hello after the passes of every heat; launches differ by a tenth. */
+function withLatencies(
+  change: (trial: Trial) => Partial<Trial> = () => ({}),
+  tooSlow: string[] = [],
+): RaceResult {
+  const result = rateResult()
+  for (const cell of result.cells) cell.openLoop = APPS.includes(cell.id)
+  for (const heat of result.heats) {
+    if (heat.race !== 'hello') continue
+    heat.commonRate = { rate: 10_000, tooSlow }
+    heat.trials = APPS.filter((cell) => !tooSlow.includes(cell)).map((cell) => {
+      const histogram = HISTOGRAMS.get(MEDIANS[APPS.indexOf(cell)] ?? 1) ?? ''
+      const trial = trialOf({ cell, launch: heat.heat, offered: 10_000, achieved: 10_000, histogram })
+      return { ...trial, ...change(trial) }
+    })
+  }
+  return { ...result, analysis: analyse(result) }
+}
+
+function figuresOf({ analysis }: RaceResult, id: string) {
+  const figures = analysis?.cells.find(({ cell }) => cell === id)
+  assert.ok(figures)
+  return figures
+}
+
+function textOf(result: RaceResult, columns = 120): string {
+  return formatTerminal(documentOf(result), { columns, color: false }).replace(/[^\S\n]+/g, ' ')
+}
+
+describe('latencies of a race of the grid', () => {
+  const result = withLatencies()
+
+  test('are p50 and p99 in open loop, with intervals over launches', () => {
+    for (const [index, id] of APPS.entries()) {
+      const { p50, p99, openLoop } = figuresOf(result, id)
+      const ms = MEDIANS[index] ?? 0
+      for (const [found, expected] of [
+        [p50, ms],
+        [p99, 1.98 * ms],
+      ] as const)
+        assert.ok(found && Math.abs((1000 * found.value) / expected - 1) < 0.01, `${id}: ${found?.value}`)
+      assert.deepEqual(openLoop, { launches: 4, voidedBecause: null })
+    }
+    assert.deepEqual(validateResult(JSON.parse(JSON.stringify(result))), [])
+  })
+
+  test('leave every other figure as it is', () => {
+    const plain = rateResult().analysis
+    const { p50: _, p99: __, openLoop: ___, ...figures } = figuresOf(result, APPS[1] ?? '')
+    assert.deepEqual(
+      figures,
+      plain?.cells.find(({ cell }) => cell === APPS[1]),
+    )
+    assert.deepEqual(result.analysis?.races, plain?.races)
+  })
+
+  test('stand in the table of the race, with the rate', () => {
+    const text = textOf(result)
+    assert.match(text, /framework × node 95 % rank req\/s 95 % p50 ms p99 ms/)
+    assert.match(text, /^koa 0\.\S+ .* 2\.00 3\.96/m)
+    assert.match(text, /p50 and p99: open loop at 10,000 requests per second, the same for all/)
+    assert.doesNotMatch(textOf(rateResult()), /p50/)
+  })
+
+  test('are void by one error, and not asked of what is too slow: the table says why', () => {
+    const wrong = withLatencies(
+      ({ cell }) => (cell === 'koa/hello direct' ? { errors: { reset: 1 } } : {}),
+      ['node/hello nginx'],
+    )
+    assert.equal(figuresOf(wrong, 'koa/hello direct').p50, undefined)
+    const text = textOf(wrong, 1000)
+    assert.match(text, /The latency of koa is void: 1 of 10001 requests failed \(1 reset\)\./)
+    assert.match(
+      text,
+      /The latency of node is void: 10,000 requests per second are more than 90 % of what it can do\./,
+    )
+    assert.ok((figuresOf(wrong, 'koa/hello direct').rate?.value ?? 0) > 0, 'its rate counts')
+  })
+
+  test('a late generator takes p99 and leaves the median', () => {
+    const histogram = histogramOf([...uniform(900, 0.5).map((ms) => 0.5 + ms), ...uniform(100, 20)])
+    const lagHistogram = histogramOf(uniform(100, 0.001).fill(30, 98))
+    const text = textOf(
+      withLatencies(() => ({ histogram, lagHistogram })),
+      1000,
+    )
+    assert.match(text, /No p99 of bun, node and koa: in more than half of the launches/)
+  })
+})
