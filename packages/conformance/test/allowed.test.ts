@@ -17,18 +17,12 @@ const ALLOWED: readonly (readonly [name: string, role: Role, check: string, Part
     'another method on an unknown path',
     { finish: (a, r) => (isOn(r, 'PROPFIND') ? asProblem(405)(a) : a) },
   ],
-  ['403 for a directory', 'ssr', 'the directory of the assets', onStatus(404, asProblem(403))],
+  ['403 for a directory', 'ssr', 'an unknown asset', onStatus(404, asProblem(403))],
   ['a bad escape as text', 'hello', 'an escape that does not decode is', lenient(/%/g)],
   ['NUL as text', 'hello', 'an escaped NUL', lenient(/%00/g)],
   ['404 for NUL', 'hello', 'an escaped NUL', onStatus(400, asProblem(404))],
   ['415 for a body on GET', 'hello', 'a body on GET', refuses((r) => isOn(r, 'GET') && r.body.length > 0)],
   ['415 for a large body', 'hello', 'a body over the limit', refuses(({ length = 0 }) => length > 65_536)],
-  [
-    'a file that the client has',
-    'ssr',
-    'an asset that the client has is 304, or comes',
-    { matches: () => false },
-  ],
 ]
 
 describe('each allowed outcome is no difference', { concurrency: 4 }, () => {

@@ -77,7 +77,7 @@ export function otherMethod(): Expectation[] {
 /** For an unknown method on an unknown path. */
 export function unknownPath(method: string): Expectation[] {
   if (method !== 'PROPFIND') return [problemOf(404)]
-  return [problemOf(404), withOptional(problemOf(405), { allow: /^[A-Z, ]*$/ }), problemOf(501)]
+  return [problemOf(404), { ...problemOf(405), optional: { allow: /^[A-Z, ]*$/ } }, problemOf(501)]
 }
 
 /** For OPTIONS on a path that only has GET. RFC 9110 section 8.6 forbids content-length in a 204. */
@@ -119,56 +119,21 @@ export function streamedDocument(items: number): Expectation {
   return { ...document(items), streamed: true }
 }
 
-/** RFC 9110 section 8.8.3: quotes are part of it; weak or strong. */
-export const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
-
 /** RFC 9110 section 5.6.7: IMF-fixdate. */
 export const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-/** Headers that a server of files may send. */
-const FILE: NonNullable<Expectation['optional']> = {
-  etag: ENTITY_TAG,
-  'last-modified': HTTP_DATE,
-  'accept-ranges': /^(?:bytes|none)$/,
-}
-
 /** A file in one coding; without a coding the content-encoding is absent. A cache must know that a coded one depends on the client. */
-export function asset(type: string, body: Buffer | undefined, coding?: string): Expectation {
+export function asset(type: string, coding?: string): Expectation {
   const encoded = coding === undefined ? {} : { 'content-encoding': coding, vary: /^accept-encoding$/i }
-  const whole: Expectation = {
+  return {
     status: 200,
     type,
     headers: { 'cache-control': IMMUTABLE, ...encoded },
-    optional: FILE,
+    optional: { etag: /./, 'last-modified': /./, 'accept-ranges': /./ },
+    inspect: () => [],
   }
-  return body === undefined ? { ...whole, inspect: () => [] } : { ...whole, body }
-}
-
-/** RFC 9110 section 15.4.5. @param etag of the 200; undefined where that has none */
-export function notModified(etag: string | undefined): Expectation {
-  const repeated = etag === undefined ? {} : { etag }
-  const optional = { ...FILE, 'content-type': /./, 'content-encoding': /./ }
-  return { status: 304, headers: { 'cache-control': IMMUTABLE, ...repeated }, optional }
-}
-
-/** The outcomes for a client that has this version of a file: 304, or the file once more. */
-export function unlessModified(whole: Expectation, etag: string | undefined): Expectation[] {
-  return [notModified(etag), etag === undefined ? whole : withHeaders(whole, { etag })]
-}
-
-/** RFC 9110 section 15.3.7: a part of a file. */
-export function partial(type: string, whole: Buffer, [start, end]: readonly [number, number]): Expectation {
-  const range = `bytes ${start}-${end}/${whole.length}`
-  return withHeaders(
-    { ...asset(type, whole.subarray(start, end + 1)), status: 206 },
-    { 'content-range': range },
-  )
 }
 
 function withHeaders(expectation: Expectation, headers: Expectation['headers']): Expectation {
   return { ...expectation, headers: { ...expectation.headers, ...headers } }
-}
-
-function withOptional(expectation: Expectation, optional: NonNullable<Expectation['optional']>): Expectation {
-  return { ...expectation, optional: { ...expectation.optional, ...optional } }
 }

@@ -167,7 +167,6 @@ function judgeHeader(response: HttpResponse, name: string, rule: string | RegExp
 function describeRule(name: string, rule: RegExp): string {
   if (name === 'content-security-policy') return POLICY
   if (name === 'x-request-id') return '1 to 64 characters from A-Za-z0-9._-'
-  if (name === 'etag') return 'an entity tag'
   if (name === 'allow') return 'GET, HEAD, perhaps with OPTIONS'
   return rule.source
 }

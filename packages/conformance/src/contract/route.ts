@@ -46,7 +46,7 @@ function streamOf({ subject }: Probe): Route[] {
 async function assetsOf({ subject }: Probe): Promise<Route[]> {
   const [target] = await subject.assets()
   if (target === undefined) return []
-  return [{ pattern: '/assets/*', target, expected: asset(assetType(target), undefined) }]
+  return [{ pattern: '/assets/*', target, expected: asset(assetType(target)) }]
 }
 
 const TYPES: Readonly<Record<string, string>> = {

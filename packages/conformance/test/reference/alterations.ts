@@ -34,14 +34,6 @@ export function onStatus(status: number, change: Change): Partial<Behaviour> {
   return { finish: (response) => (response.status === status ? change(response) : response) }
 }
 
-/** Changes the responses to requests that have a header of this value. */
-export function onHeader(value: string, change: Change): Partial<Behaviour> {
-  return {
-    finish: (response, { headers }) =>
-      headers.some(([, other]) => other === value) ? change(response) : response,
-  }
-}
-
 /** Changes what succeeds on paths that start so; `/` is only itself. */
 export function onPath(path: string, change: Change): Partial<Behaviour> {
   const concerns = (target: string) => (path === '/' ? /^\/(?:\?|$)/.test(target) : target.startsWith(path))

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { headerValue, headerValues } from '../../src/http/header.ts'
 import { type Incoming, type Outgoing, replaceBody, replaceHeader } from './message.ts'
@@ -31,8 +31,6 @@ export interface Behaviour {
   parts(html: string, nonce: string): [string, string, string]
   wait(ms: number): number
   negotiate(accepted: string | undefined): Coding
-  etag(body: Buffer, coding: Coding): string
-  matches(condition: string, etag: string): boolean
   /** Whether a name below /assets/ may be asked for. */
   asset(name: string): string | undefined
   /** The last word about a response. */
@@ -126,9 +124,6 @@ export const CORRECT: Behaviour = {
     const accepts = (coding: string) => (weights.get(coding) ?? weights.get('*') ?? 0) > 0
     return accepts('br') ? 'br' : accepts('gzip') ? 'gzip' : undefined
   },
-  etag: (body) => `"${createHash('sha256').update(body).digest('base64url')}"`,
-  matches: (condition, etag) =>
-    condition.split(',').some((tag) => tag.trim() === '*' || strong(tag.trim()) === strong(etag)),
   asset: (name) => name,
   proxy: (response) => response,
   finish: (response) => response,
@@ -158,8 +153,4 @@ function isMalformed(path: string): boolean {
 function readWeight(part: string): [coding: string, weight: number] {
   const [coding = '', weight = ''] = part.split(';').map((text) => text.trim().toLowerCase())
   return [coding, weight === '' ? 1 : Number(weight.replace('q=', ''))]
-}
-
-function strong(tag: string): string {
-  return tag.replace(/^W\//, '')
 }

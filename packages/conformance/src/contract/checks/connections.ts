@@ -4,14 +4,7 @@ import { headerValue } from '../../http/header.ts'
 import { methodOf, type Request, requestBytes } from '../../http/request.ts'
 import { authority } from '../../http/target.ts'
 import type { Check } from '../check.ts'
-import {
-  type Expectation,
-  notModified,
-  optionsOfGet,
-  otherMethod,
-  problemOf,
-  unreadBody,
-} from '../expectation.ts'
+import { type Expectation, optionsOfGet, otherMethod, problemOf, unreadBody } from '../expectation.ts'
 import type { Probe } from '../probe.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
@@ -165,17 +158,7 @@ async function mixedSteps(probe: Probe): Promise<Step[]> {
     { request: { method: 'OPTIONS', target }, expected: optionsOfGet() },
     { request: { target, body: '' }, expected },
     ...(probe.subject.role === 'ssr' ? [{ request: { target: '/?items=x' }, expected: problemOf(400) }] : []),
-    ...(await notModifiedStep(probe)),
   ]
-}
-
-async function notModifiedStep(probe: Probe): Promise<Step[]> {
-  const [target] = await probe.subject.assets()
-  if (target === undefined) return []
-  const { headers } = await probe.connected((connection) => connection.exchange({ target }))
-  const etag = headerValue(headers, 'etag')
-  if (etag === undefined) return []
-  return [{ request: { target, headers: [['if-none-match', etag]] }, expected: notModified(etag) }]
 }
 
 function cycle(steps: readonly Step[], count: number): Step[] {

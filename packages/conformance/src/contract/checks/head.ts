@@ -1,9 +1,8 @@
 import type { Connection } from '../../http/connection.ts'
-import { headerValue } from '../../http/header.ts'
 import { describeRequest, type Request } from '../../http/request.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import type { Check } from '../check.ts'
-import { type Expectation, problemOf, unlessModified } from '../expectation.ts'
+import { type Expectation, problemOf } from '../expectation.ts'
 import { nonceOf } from '../judge.ts'
 import type { Probe } from '../probe.ts'
 import { routesOf, UNKNOWN_PATH } from '../route.ts'
@@ -25,22 +24,6 @@ export const head: readonly Check[] = [
       if (probe.subject.role === 'ssr') await compareHead(probe, { target: '/?items=x' }, problemOf(400))
     },
   },
-  {
-    name: 'HEAD of an asset follows its coding and its validator',
-    section: 'Headers',
-    roles: ['ssr'],
-    async run(probe) {
-      const asset = (await routesOf(probe)).find(({ pattern }) => pattern === '/assets/*')
-      if (asset === undefined) return
-      const { target, expected } = asset
-      const coded = { ...expected, headers: { ...expected.headers, 'content-encoding': 'gzip' } }
-      const response = await compareHead(probe, { target, headers: [['accept-encoding', 'gzip']] }, coded)
-      const etag = headerValue(response?.headers ?? [], 'etag')
-      if (etag === undefined) return
-      const headers = [['accept-encoding', 'gzip'] as const, ['if-none-match', etag] as const]
-      await compareHead(probe, { target, headers }, unlessModified(coded, etag))
-    },
-  },
 ]
 
 /** GET and HEAD on one connection, then a GET that shows whether the response to HEAD really had no body. */
@@ -48,15 +31,14 @@ async function compareHead(
   probe: Probe,
   request: Request,
   expected: Expectation | readonly Expectation[],
-): Promise<HttpResponse | undefined> {
+): Promise<void> {
   const headRequest = { ...request, method: 'HEAD' }
-  return probe.connected(async (connection: Connection) => {
+  await probe.connected(async (connection: Connection) => {
     const response = await probe.expect(request, expected, connection)
     const headResponse = await probe.expect(headRequest, expected, connection)
-    if (response === undefined || headResponse === undefined) return undefined
+    if (response === undefined || headResponse === undefined) return
     compareHeaders(probe, headRequest, response, headResponse)
     await probe.attempt(`GET after ${describeRequest(headRequest)}`, () => connection.exchange(request))
-    return response
   })
 }
 

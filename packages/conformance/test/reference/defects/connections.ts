@@ -6,9 +6,6 @@ export const connections: readonly Defect[] = [
   hello('dead after OPTIONS', 'a connection is usable after every kind of response', {
     staysOpen: (_, r) => !isOn(r, 'OPTIONS'),
   }),
-  ssr('dead after 304', 'a connection is usable after every kind of response', {
-    staysOpen: ({ status }) => status !== 304,
-  }),
   hello('connection: close ignored', 'connection: close is honoured', { staysOpen: () => true }),
   hello('HTTP/1.0 kept open', 'HTTP/1.0 gets a response and a close, with and without Host', {
     staysOpen: () => true,
