@@ -88,7 +88,6 @@ function planRun(
       pauseMs: 0,
       precision: null,
       cores: null,
-      p99Ms: null,
       openLoop: null,
       ...settings,
     },

@@ -5,27 +5,22 @@ import type { PercentilesMs, Trial } from '../model/heat.ts'
 import { judgeOfferedLoad, keepQuiet } from './gates.ts'
 
 /** Where and when a load ran, and what the kernel says of it. */
-type TrialFrame = Pick<Trial, 'cell' | 'launch' | 'at' | 'cpuSeconds' | 'disturbance' | 'disturbed'>
+type TrialFrame = Pick<Trial, 'cell' | 'at' | 'cpuSeconds' | 'disturbance' | 'disturbed'>
 
 /** An open loop as it is stored. */
 export function trialOf(load: LoadResult, frame: TrialFrame): Trial {
   return {
     ...frame,
-    purpose: 'level',
-    level: 'common',
     seconds: load.seconds,
-    offered: load.openLoop?.offered ?? null,
+    offered: load.openLoop?.offered ?? 0,
     achieved: load.openLoop?.achieved ?? load.rate,
     meanMs: load.requests > 0 ? load.latency.mean : null,
     requests: load.requests,
     checked: load.checked,
     errors: occurred(load.errors),
-    latency: load.requests > 0 ? percentilesOf(load.latency) : null,
-    service: load.requests > 0 ? percentilesOf(load.service) : null,
     lag: load.lag === null || load.requests === 0 ? null : percentilesOf(load.lag),
     histogram: load.histograms.latency,
     lagHistogram: load.histograms.lag,
-    series: null,
     generatorBound: load.self.bound,
   }
 }
@@ -36,7 +31,7 @@ function percentilesOf({ p50, p90, p99, p999, max }: LoadResult['latency']): Per
 
 /** Neither others nor a late generator are in its figures. Never asks what was measured of the server. */
 export function isTimely(trial: Trial): boolean {
-  return !trial.disturbed && judgeOfferedLoad({ ...trial, achieved: trial.offered ?? 0 }).verdict !== 'failed'
+  return !trial.disturbed && judgeOfferedLoad({ ...trial, achieved: trial.offered }).verdict !== 'failed'
 }
 
 /** Whether others visibly took the machine during most loads of a cell. */

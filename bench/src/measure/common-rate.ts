@@ -59,7 +59,7 @@ export async function measureAtCommonRate(
       if ((course.rates.get(entrant.cell.id) ?? 0) === 0) throw new CellFailure('no request got a response')
       for (let tries = 1; tries <= TRIES; tries++) {
         const load = { rate, durationMs, seed: Math.floor(random() * 2 ** 32) }
-        const trial = await measureTrial(course, { ...entrant, driver }, load, planned.heat)
+        const trial = await measureTrial(course, { ...entrant, driver }, load)
         record.trials.push(trial)
         const { histogram, lagHistogram } = trial
         if (histogram === null || !isSpoiled({ histogram, lagHistogram }, MEDIAN)) return

@@ -89,14 +89,12 @@ const TRIAL_TIMEOUT_MS = 10_000
 /**
  * An open loop: requests are due at random times, whatever became of those before.
  * @param load requests per second, for so many milliseconds; the seed of the arrivals is no other load's
- * @param launch from 1: which start of the app
  * @throws as `measureSlice`
  */
 export async function measureTrial(
   track: Track,
   entrant: Entrant<StartgridDriver>,
   load: { rate: number; durationMs: number; seed: number },
-  launch: number,
 ): Promise<Trial> {
   const plan = { ...load, connections: entrant.cell.connections, timeoutMs: TRIAL_TIMEOUT_MS }
   const {
@@ -108,7 +106,7 @@ export async function measureTrial(
     const { cpu, self } = offered
     return { ...offered, generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds } }
   })
-  return trialOf(result, { ...frame, launch, disturbed: isTaken(frame.disturbance) })
+  return trialOf(result, { ...frame, disturbed: isTaken(frame.disturbance) })
 }
 
 /** Where a load goes, and what is expected there. */

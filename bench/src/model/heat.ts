@@ -128,42 +128,26 @@ export const PercentilesMs = object(
   'Percentiles of a distribution of times, in milliseconds.',
 )
 
-const TrialWindow = object({
-  at: number('Seconds since the load began.'),
-  seconds: number('Length of the window, in seconds.'),
-  requests: count('Responses that were due in it.'),
-  p99: number('Their corrected p99, in milliseconds.'),
-})
-
-/** One stretch of open-loop load (or of closed-loop load that finds the capacity) on one launch. */
+/** One stretch of open-loop load on one launch. */
 export type Trial = Static<typeof Trial>
 export const Trial = object({
   ...STRETCH,
-  launch: Type.Integer({ description: 'Which start of the app, from 1, per cell.' }),
-  purpose: oneOf(
-    ['capacity', 'level', 'overload', 'recovery'],
-    '`capacity`: closed loop, how much the cell can do just now. `level`: a stated rate. `recovery`: after an overload.',
-  ),
-  level: text('As the report names it: `25 %`, `common`, `2×`, or a rate of the staircase.'),
-  offered: orNull(Type.Number(), 'Requests per second that were due; null in closed loop.'),
+  offered: number('Requests per second that were due.'),
   achieved: number('Responses per second.'),
   meanMs: orNull(
     Type.Number(),
     'Mean of the corrected latency, in milliseconds; null if nothing got a response.',
   ),
-  latency: orNull(
+  lag: orNull(
     PercentilesMs,
-    'Corrected latency, from the intended send time; null if nothing got a response or in closed loop.',
+    'How late requests were sent, the doing of the generator; null if nothing got a response.',
   ),
-  service: orNull(PercentilesMs, 'Service time, from the actual send time; null if nothing got a response.'),
-  lag: orNull(PercentilesMs, 'How late requests were sent, the doing of the generator; null in closed loop.'),
   histogram: orNull(
     Type.String(),
     'Corrected latency in nanoseconds as an HdrHistogram V2, compressed, base64; null if there is none.',
   ),
   lagHistogram: orNull(Type.String(), 'Schedule lag, in the same form; null if there is none.'),
   generatorBound: flag('The generator could not offer the load.'),
-  series: orNull(Type.Array(TrialWindow), 'Of recoveries: window by window; null for all others.'),
 })
 
 export type Probe = Static<typeof Probe>

@@ -47,7 +47,6 @@ export const Settings = object(
       'Time after which no heat is begun, in milliseconds; null without a limit.',
     ),
     cores: orNull(Cores, 'Which CPUs were used; null where processes cannot be kept apart.'),
-    p99Ms: orNull(Type.Number(), 'Of kind capacity: the bound on p99, in milliseconds; else null.'),
     openLoop: orNull(Span, 'Of studies: how long an open loop lasts; else null.'),
   },
   'How it was measured.',

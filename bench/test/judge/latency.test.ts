@@ -28,7 +28,7 @@ function withLatencies(
     heat.commonRate = { rate: 10_000, tooSlow }
     heat.trials = APPS.filter((cell) => !tooSlow.includes(cell)).map((cell) => {
       const histogram = HISTOGRAMS.get(MEDIANS[APPS.indexOf(cell)] ?? 1) ?? ''
-      const trial = trialOf({ cell, launch: heat.heat, offered: 10_000, achieved: 10_000, histogram })
+      const trial = trialOf({ cell, offered: 10_000, achieved: 10_000, histogram })
       return { ...trial, ...change(trial) }
     })
   }

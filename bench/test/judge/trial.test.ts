@@ -41,7 +41,6 @@ describe('an open-loop trial', () => {
   test('is void where responses fell more than 1 % behind', () => {
     assert.equal(whyNotKept(trialOf({ achieved: 990 })), null)
     assert.equal(whyNotKept(trialOf({ achieved: 989 })), '989 of 1,000 requests per second got a response')
-    assert.equal(whyNotKept(trialOf({ offered: null, achieved: 1 })), null)
   })
 
   test('does not ask whether others used the machine: that is decided apart', () => {

@@ -59,9 +59,9 @@ const HICCUP = histogramOf(uniform(100, 0.001).fill(30, 98))
 const LONG_TAILED = histogramOf([...uniform(900, 0.5).map((ms) => 0.5 + ms), ...uniform(100, 20)])
 
 /** A load that was offered, with all its responses, on time and undisturbed. */
-function soundLoad(system: string, heat: number, change: Partial<Trial> = {}): Trial {
+function soundLoad(system: string, change: Partial<Trial> = {}): Trial {
   return trialOf({
-    ...{ cell: `race ${system}`, launch: heat, level: 'common', seconds: 1, histogram: HISTOGRAM },
+    ...{ cell: `race ${system}`, seconds: 1, histogram: HISTOGRAM },
     ...{ offered: 10_000, achieved: 10_000 },
     ...change,
   })
@@ -76,7 +76,7 @@ function measure(means: Readonly<Record<string, readonly number[]>>): StudyResul
   for (const [index, heat] of result.heats.entries()) {
     const loads = Object.entries(means).flatMap(([system, all]) => {
       const meanMs = all[index]
-      return meanMs === undefined ? [] : [soundLoad(system, index + 1, { meanMs })]
+      return meanMs === undefined ? [] : [soundLoad(system, { meanMs })]
     })
     heat.commonRate = { rate: 10_050, tooSlow: [] }
     heat.trials = loads
@@ -286,10 +286,10 @@ describe('the loads of a heat', () => {
 })
 
 test('only others and the generator make a load untimely', () => {
-  ok(isTimely(soundLoad('fast', 1)))
-  ok(isTimely(soundLoad('fast', 1, { achieved: 1, errors: { timeout: 9 } })))
+  ok(isTimely(soundLoad('fast')))
+  ok(isTimely(soundLoad('fast', { achieved: 1, errors: { timeout: 9 } })))
   for (const change of [{ disturbed: true }, { generatorBound: true }, { lag: at(2) }])
-    ok(!isTimely(soundLoad('fast', 1, change)), JSON.stringify(change))
+    ok(!isTimely(soundLoad('fast', change)), JSON.stringify(change))
 })
 
 test('reports show the latencies with their rate, the closed loop beside them, and why they differ', () => {
