@@ -1,40 +1,32 @@
-import { existsSync } from 'node:fs'
-import { connect, isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { join, resolve } from 'node:path'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { plural } from '@startgrid/cli/text.ts'
+import type { Binary } from './find/command.ts'
+import { cacheDirectory } from './find/download.ts'
 import { requireNginx } from './find/find.ts'
-import {
-  formatAddress,
-  formatUpstream,
-  parseAddress,
-  parseUpstream,
-  type Upstream,
-} from './render/address.ts'
-import { checkFronts, type Front, TOPOLOGIES, type Topology, upstreamsOf } from './render/front.ts'
-import {
-  readState,
-  reloadBackground,
-  type State,
-  startBackground,
-  stateDirectory,
-  stopBackground,
-} from './run/background.ts'
-import { workersOf } from './run/processes.ts'
+import { formatAddress, formatUpstream, parseAddress, parseUpstream } from './render/address.ts'
+import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/front.ts'
+import { leave, readErrors } from './run/launch.ts'
+import { endOrphans, explainRejection, reloadMaster, stopMaster } from './run/master.ts'
+import { createPlace, planFronts } from './run/plan.ts'
+import { isMasterOf, isRunning, workersOf } from './run/processes.ts'
+import { awaitResponses } from './run/ready.ts'
 
 const HELP = `An NGINX in front of an app, in the background, without root and apart from the system's own.
 
   pnpm nginx start      start it
   pnpm nginx status     say whether it runs, and how
-  pnpm nginx reload     use the configuration files as they are now, without dropping a request
+  pnpm nginx reload     use nginx/conf/http and nginx/conf/server as they are now, without dropping a request
   pnpm nginx workers N  run N worker processes, without dropping a request
   pnpm nginx stop       finish what is in flight, then end
 
 Options of start:
-  --topology NAME     nginx (default), nginx-naive, nginx-socket or nginx-tls
+  --topology NAME     ${TOPOLOGIES.join(', ')}; default nginx
   --listen ADDRESS    where it listens, default 127.0.0.1:8080; port 0 takes a free one
   --upstream ADDRESS  the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000;
-                      again for a copy of it: they take turns, and stand in for each other
+                      again for a copy of it: they share the requests, and stand in for each other
   --certificate FILE  for nginx-tls, with its chain; default one for localhost, made for a week
   --key FILE          of the certificate
   --trust NETWORKS    proxies in front, such as 10.0.0.0/8: their X-Forwarded-* headers are kept
@@ -42,7 +34,7 @@ Options of start:
   --workers N         worker processes, default 1
   --no-download       do not download an NGINX if none is installed
 
-STARTGRID_NGINX=path|docker|download|/path/of/nginx says which NGINX to use.
+STARTGRID_NGINX=path|download|/path/of/nginx says which NGINX to use.
 
 Exit codes: 0 done, or nothing to do; 1 failed; 2 not understood; 3 status: it does not run.
 `
@@ -60,113 +52,148 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const
 
-type Values = ReturnType<typeof read>['values']
+type Values = ReturnType<typeof parse>['values']
 
-function read(args: string[]) {
+function parse(args: string[]) {
   return parseCommandLine(args, OPTIONS, 'pnpm nginx')
 }
 
+/** The files of a user's one background NGINX: in $XDG_RUNTIME_DIR, which ends with the session, or in the cache. */
+const DIR = join(process.env.XDG_RUNTIME_DIR || join(cacheDirectory(), 'run'), 'startgrid-nginx')
+const PID_FILE = join(DIR, 'nginx.pid')
+const CONFIG = join(DIR, 'nginx.conf')
+const STATE = join(DIR, 'state.json')
+
+/** What is stored beside the files of NGINX. */
+interface State {
+  readonly binary: Binary
+  /** For a person: which NGINX, from where to where. */
+  readonly summary: string
+}
+
+interface Running extends State {
+  readonly pid: number
+  readonly dir: string
+}
+
 async function main(args: string[]): Promise<number> {
-  const { values, positionals } = read(args)
+  const { values, positionals } = parse(args)
   const [command, ...operands] = positionals
   if (values.help || command === 'help') return say(HELP.trimEnd())
-  const directory = stateDirectory()
-  if (command === 'workers') return workers(operands, directory)
+  if (command === 'workers') return workers(operands)
   if (operands.length > 0) throw new UsageError(`${command} takes no ${operands[0]}.`)
-  if (command === 'start') return start(values, directory)
-  if (command === 'status') return status(directory)
-  if (command === 'reload') return reload(directory)
-  if (command === 'stop') return stop(directory)
+  if (command === 'start') return start(values)
+  if (command === 'status') return status()
+  if (command === 'reload') return reload()
+  if (command === 'stop') return stop()
   const said = command === undefined ? 'Say what to do' : `There is no command ${JSON.stringify(command)}`
   throw new UsageError(`${said}: start, status, reload, workers N or stop.`)
 }
 
-async function start(values: Values, directory: string): Promise<number> {
+async function start(values: Values): Promise<number> {
   const front = readFront(values)
-  const count = readCount(values.workers)
-  const trusted = readTrusted(values.trust)
-  const running = await readState(directory)
-  if (running !== undefined) return startAgain(running, front, trusted)
+  const place = { dir: DIR, workers: readCount(values.workers) }
+  const http = {
+    accessLog: `${join(DIR, 'access.log')} startgrid if=$logged`,
+    trustedProxies: readTrusted(values.trust),
+  }
+  const running = findRunning()
+  if (running !== undefined)
+    throw new Error(`NGINX is running already: ${running.summary} Stop it first with pnpm nginx stop.`)
   const nginx = await requireNginx({ download: !values['no-download'] })
-  const state = await startBackground(nginx, front, count, trusted, directory)
-  say(`Started ${summary(state)}`)
-  const upstreams = upstreamsOf(front)
-  if (!(await Promise.all(upstreams.map(listens))).includes(true)) {
-    say(`Nothing listens on ${formatAll(upstreams)} yet: requests get 502 until it does.`)
-  }
-  return 0
+  rmSync(DIR, { recursive: true, force: true })
+  await createPlace(DIR)
+  const plan = await planFronts(nginx, [front], place, http)
+  writeFileSync(CONFIG, plan.render(plan.place))
+  const { pid = 0 } = leave({ binary: nginx.binary, dir: DIR })
+  await awaitResponses(plan, () => isRunning(pid)).catch((error: unknown) => {
+    if (isRunning(pid)) process.kill(pid, 'SIGTERM')
+    const log = readErrors(DIR)
+    throw log === '' ? error : new Error(explainRejection(log))
+  })
+  const [listen = front.listen] = plan.addresses
+  const scheme = front.topology === 'nginx-tls' ? 'https' : 'http'
+  const apps = upstreamsOf(front).map(formatUpstream).join(' and ')
+  const summary = `${nginx.describe()}: ${scheme}://${formatAddress(listen)} to ${apps}.`
+  const state: State = { binary: nginx.binary, summary }
+  writeFileSync(STATE, JSON.stringify(state))
+  return say(`Started ${summary}`)
 }
 
-/** The same again is done already; anything else would go unnoticed. */
-function startAgain(running: State, wanted: Front, trusted: string): number {
-  say(`NGINX is running already: ${summary(running)}`)
-  const { port } = wanted.listen
-  const asked = {
-    ...wanted,
-    listen: { ...wanted.listen, port: port === 0 ? running.front.listen.port : port },
-  }
-  const isSame = JSON.stringify(asked) === JSON.stringify(running.front)
-  if (isSame && trusted === running.http.trustedProxies) return 0
-  console.error('You asked for something else: stop it first with pnpm nginx stop.')
-  return 1
-}
-
-async function status(directory: string): Promise<number> {
-  const state = await readState(directory)
-  if (state === undefined) {
+function status(): number {
+  const running = findRunning()
+  if (running === undefined) {
     say('NGINX is not running.')
     return 3
   }
-  say(`NGINX is running: ${summary(state)}`)
-  const ids = workersOf(state.pid).map(({ pid }) => pid)
-  say(`Master process ${state.pid}, workers ${ids.join(', ')}; files and logs in ${state.dir}.`)
-  return 0
+  const ids = workersOf(running.pid).map(({ pid }) => pid)
+  say(`NGINX is running: ${running.summary}`)
+  return say(`Master process ${running.pid}, workers ${ids.join(', ')}; files and logs in ${DIR}.`)
 }
 
-async function reload(directory: string): Promise<number> {
-  const state = await requireState(directory)
-  const next = await reloadBackground(state, state.workers, directory)
-  return say(
-    `Reloaded: ${plural(next.workers, 'worker')} with the configuration as it is now; no request was dropped.`,
-  )
+async function reload(): Promise<number> {
+  await use(readOr(CONFIG, ''))
+  return say('Reloaded, with the configuration files as they are now; no request was dropped.')
 }
 
-async function workers(operands: readonly string[], directory: string): Promise<number> {
+async function workers(operands: readonly string[]): Promise<number> {
   if (operands.length !== 1) throw new UsageError('Say how many: pnpm nginx workers N.')
   const count = readCount(operands[0] ?? '')
-  const state = await requireState(directory)
-  const next = await reloadBackground(state, count, directory)
-  return say(
-    `NGINX serves with ${plural(next.workers, 'worker')} now, before with ${state.workers}; no request was dropped.`,
-  )
+  await use(readOr(CONFIG, '').replace(WORKERS, `worker_processes ${count};`))
+  return say(`NGINX serves with ${plural(count, 'worker')} now; no request was dropped.`)
 }
 
-async function stop(directory: string): Promise<number> {
-  const state = await readState(directory)
-  if (state === undefined) return say('NGINX is not running; there is nothing to stop.')
-  const drained = await stopBackground(state, directory)
-  const how = drained
+const WORKERS = /^worker_processes (\d+);$/m
+
+/** Puts a configuration into use. @throws {Error} one sentence; the old one stays in use */
+async function use(config: string): Promise<void> {
+  const running = findRunning()
+  if (running === undefined) throw new Error('NGINX is not running; start it with pnpm nginx start.')
+  const count = Number(WORKERS.exec(config)?.[1])
+  const earlier = readErrors(DIR).length
+  await reloadMaster(running, config, count, () => readErrors(DIR).slice(earlier))
+}
+
+async function stop(): Promise<number> {
+  const running = findRunning()
+  if (running === undefined) return say('NGINX is not running; there is nothing to stop.')
+  const isDrained = await stopMaster(running, 10_000)
+  rmSync(DIR, { recursive: true, force: true })
+  const how = isDrained
     ? 'every request in flight got its response'
     : 'what was still in flight after 10 s was cut off'
-  return say(`Stopped NGINX on ${formatAddress(state.front.listen)}; ${how}.`)
+  return say(`Stopped ${running.summary.replace(/\.$/, '')}; ${how}.`)
 }
 
-async function requireState(directory: string): Promise<State> {
-  const state = await readState(directory)
-  if (state === undefined) throw new Error('NGINX is not running; start it with pnpm nginx start.')
-  return state
+/** The background NGINX, if it runs. Of one that was killed, the workers are ended. */
+function findRunning(): Running | undefined {
+  const pid = Number(readOr(PID_FILE, '0'))
+  const state = readOr(STATE, '')
+  if (state !== '' && isMasterOf(pid, DIR)) return { ...(JSON.parse(state) as State), pid, dir: DIR }
+  if (pid > 0) endOrphans(pid)
+  return undefined
+}
+
+function readOr(file: string, otherwise: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return otherwise
+  }
 }
 
 function readFront(values: Values): Front {
   const topology = TOPOLOGIES.find((name) => name === values.topology)
   if (topology === undefined) throw new UsageError(`--topology must be one of ${TOPOLOGIES.join(', ')}.`)
   try {
-    const listen = parseAddress(values.listen)
     const [first = '127.0.0.1:3000', ...others] = values.upstream ?? []
     const upstream = parseUpstream(first)
-    const copies = others.length === 0 ? {} : { copies: others.map(parseUpstream) }
-    const more = { ...copies, ...readAssets(values.assets), ...readCertificate(values) }
-    const front = { name: 'app', topology: topology as Topology, listen, upstream, ...more }
+    const copies = others.map(parseUpstream)
+    const more = {
+      ...(values.assets !== undefined && { serveAssets: fromCaller(values.assets) }),
+      ...readCertificate(values),
+    }
+    const front = { name: 'app', topology, listen: parseAddress(values.listen), upstream, copies, ...more }
     checkFronts([front])
     return front
   } catch (error) {
@@ -200,43 +227,12 @@ function fromCaller(path: string): string {
   return resolve(process.env.INIT_CWD ?? '.', path)
 }
 
-function readAssets(directory: string | undefined): { serveAssets?: string } {
-  if (directory === undefined) return {}
-  const path = fromCaller(directory)
-  if (!existsSync(path))
-    throw new Error(`--assets ${directory} does not exist; build it first with pnpm build.`)
-  return { serveAssets: path }
-}
-
 function readCount(text: string): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
   if (count < 1 || count > 256) {
     throw new UsageError(`${JSON.stringify(text)} is not a number of workers; give 1 to 256.`)
   }
   return count
-}
-
-function summary({ front, description, workers: count }: State): string {
-  const { topology, listen } = front
-  const route = `${topology === 'nginx-tls' ? 'https' : 'http'}://${formatAddress(listen)} to ${formatAll(upstreamsOf(front))}`
-  return `${description}: ${route}, topology ${topology}, ${plural(count, 'worker')}.`
-}
-
-function formatAll(upstreams: readonly Upstream[]): string {
-  return upstreams.map(formatUpstream).join(' and ')
-}
-
-function listens(upstream: Upstream): Promise<boolean> {
-  const target = 'socketPath' in upstream ? { path: upstream.socketPath } : { ...upstream }
-  return new Promise((done) => {
-    const socket = connect({ ...target, timeout: 1_000 })
-    const settle = (response: boolean) => {
-      socket.destroy()
-      done(response)
-    }
-    socket.once('connect', () => settle(true))
-    for (const failure of ['error', 'timeout']) socket.once(failure, () => settle(false))
-  })
 }
 
 function say(text: string): 0 {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { type Instance, startNginx } from '../src/run/instance.ts'
-import { candidates } from './support/nginxes.ts'
+import { nginx, skip } from './support/nginx.ts'
 import { assertOwn, assertProblem } from './support/problem.ts'
 import { request, type Sent } from './support/raw.ts'
 import { type App, startApp } from './support/upstream.ts'
@@ -55,128 +55,126 @@ const SPELLINGS = [
   ...[`/assets/x%2F..%2F${SCRIPT}`, '/assets/%2e%2e%2fassets', `/Assets/${SCRIPT}`, '/assets/%FF'],
   `/assets/${SCRIPT.replace('a', '%61')}`,
 ]
-for (const { choice, nginx, skip } of await candidates()) {
-  describe(`${choice}: ${nginx?.version ?? 'absent'}`, { skip }, () => {
-    let directory: string
-    let app: App
-    let instance: Instance
+describe('assets', { skip }, () => {
+  let directory: string
+  let app: App
+  let instance: Instance
 
-    before(async () => {
-      if (nginx === undefined) return
-      directory = await mkdtemp(join(tmpdir(), 'startgrid-assets-'))
-      await makeAssets(directory)
-      app = await startApp()
-      const listen = { host: '127.0.0.1', port: 0 }
-      const common = { listen, upstream: app.address, serveAssets: directory }
-      instance = await startNginx(nginx, {
-        fronts: [
-          { name: 'tuned', topology: 'nginx', ...common },
-          { name: 'naive', topology: 'nginx-naive', ...common },
-        ],
-      })
-    })
-
-    after(async () => {
-      await instance?.stop()
-      await app?.close()
-      await rm(directory, { recursive: true, force: true })
-    })
-
-    const ask = (name: string, { headers = [], ...options }: Omit<Sent, 'target'> = {}, front = 0) =>
-      request(instance.addresses[front] ?? { host: '', port: 0 }, name, {
-        ...options,
-        headers: ['x-request-id: asset', ...headers],
-      })
-    const file = (name: string) => readFile(join(directory, name))
-    const asset = (name: string, ...headers: readonly string[]) => ask(`/assets/${name}`, { headers })
-
-    test('a file: bytes, type, validator, and nothing more; behind nginx-naive too', async () => {
-      for (const [name, type] of [
-        [SCRIPT, 'text/javascript; charset=utf-8'],
-        [STYLE, 'text/css; charset=utf-8'],
-        [TINY, 'image/svg+xml'],
-      ] as const) {
-        const content = await file(name)
-        const response = await asset(`${name}?v=1`)
-        assert.deepEqual([response.status, response.body], [200, content])
-        const { etag = '' } = response.headers
-        assert.match(etag, /^"[0-9a-f]+-[0-9a-f]+"$/)
-        assertOwn(response, { ...CACHED, etag, 'content-type': type, 'content-length': `${content.length}` })
-        assert.deepEqual((await ask(`/assets/${name}`, {}, 1)).body, content)
-      }
-    })
-
-    test('br if accepted, else gzip, else plain; q=0 is a refusal, and what was not built is not claimed', async () => {
-      for (const [suffix, accepts] of Object.entries(ACCEPTS)) {
-        const content = await file(SCRIPT + suffix)
-        const coding = CODINGS[suffix]
-        for (const accept of accepts) {
-          const response = await asset(SCRIPT, `Accept-Encoding: ${accept}`)
-          assert.deepEqual(response.body, content, accept)
-          assertOwn(response, {
-            ...CACHED,
-            etag: response.headers.etag ?? '',
-            'content-type': 'text/javascript; charset=utf-8',
-            'content-length': `${content.length}`,
-            ...(coding !== undefined && { 'content-encoding': coding }),
-          })
-        }
-      }
-      const both = 'Accept-Encoding: br, gzip'
-      assert.equal((await asset(STYLE, both)).headers['content-encoding'], 'gzip')
-      const tiny = await asset(TINY, both)
-      assert.deepEqual([tiny.headers['content-encoding'], tiny.body], [undefined, await file(TINY)])
-    })
-
-    test('304: no body, no description of one', async () => {
-      const { etag = '' } = (await asset(SCRIPT, 'Accept-Encoding: br')).headers
-      for (const match of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const response = await asset(SCRIPT, `If-None-Match: ${match}`, 'Accept-Encoding: br')
-        assert.deepEqual([response.status, response.body.length], [304, 0], match)
-        assertOwn(response, { ...CACHED, etag })
-      }
-      // Another coding is another representation.
-      for (const match of [etag, '"x"'])
-        assert.equal((await asset(SCRIPT, `If-None-Match: ${match}`)).status, 200)
-    })
-
-    test('if-modified-since and range mean nothing', async () => {
-      const later = new Date(Date.now() + 86_400_000).toUTCString()
-      for (const header of [`If-Modified-Since: ${later}`, 'Range: bytes=0-3', 'Range: bytes=999999-']) {
-        const { status, headers, body } = await asset(SCRIPT, header)
-        assert.deepEqual([status, body], [200, await file(SCRIPT)], header)
-        assert.deepEqual([headers['accept-ranges'], headers['last-modified']], [undefined, undefined])
-      }
-    })
-
-    test('HEAD is GET without the body', async () => {
-      const headers = ['Accept-Encoding: gzip']
-      const full = await ask(`/assets/${SCRIPT}`, { headers })
-      const head = await ask(`/assets/${SCRIPT}`, { headers, method: 'HEAD' })
-      assert.deepEqual([head.status, head.body.length], [200, 0])
-      assert.deepEqual({ ...head.headers, date: '' }, { ...full.headers, date: '' })
-      assert.equal((await ask('/assets/none.js', { method: 'HEAD' })).status, 404)
-    })
-
-    test('other methods are 405, whether the file exists or not', async () => {
-      for (const name of [SCRIPT, 'none.js', `${SCRIPT}.br`])
-        for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])
-          assertProblem(await ask(`/assets/${name}`, { method, body: 'x' }), 405, { allow: 'GET, HEAD' })
-    })
-
-    test('unknown names, folders, prebuilt siblings, and locations of NGINX itself: 404', async () => {
-      const names = ['none.js', 'folder', `${SCRIPT}.br`, `${SCRIPT}.gz`, `${STYLE}.br`, 'x'.repeat(300)]
-      for (const target of [...names.map((name) => `/assets/${name}`), `/-/assets/${SCRIPT}`, '/-/problem'])
-        assertProblem(await ask(target, { headers: ['Accept-Encoding: br'] }), 404)
-      assertProblem(await asset(SCRIPT, 'If-Match: "x"'), 412)
-    })
-
-    test('any other spelling of the path goes to the app as it is', async () => {
-      for (const target of SPELLINGS) {
-        const { status, body } = await ask(target)
-        assert.equal(status, 200, target)
-        assert.deepEqual(JSON.parse(body.toString()), { method: 'GET', url: target })
-      }
+  before(async () => {
+    if (nginx === undefined) return
+    directory = await mkdtemp(join(tmpdir(), 'startgrid-assets-'))
+    await makeAssets(directory)
+    app = await startApp()
+    const listen = { host: '127.0.0.1', port: 0 }
+    const common = { listen, upstream: app.address, serveAssets: directory }
+    instance = await startNginx(nginx, {
+      fronts: [
+        { name: 'tuned', topology: 'nginx', ...common },
+        { name: 'naive', topology: 'nginx-naive', ...common },
+      ],
     })
   })
-}
+
+  after(async () => {
+    await instance?.stop()
+    await app?.close()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  const ask = (name: string, { headers = [], ...options }: Omit<Sent, 'target'> = {}, front = 0) =>
+    request(instance.addresses[front] ?? { host: '', port: 0 }, name, {
+      ...options,
+      headers: ['x-request-id: asset', ...headers],
+    })
+  const file = (name: string) => readFile(join(directory, name))
+  const asset = (name: string, ...headers: readonly string[]) => ask(`/assets/${name}`, { headers })
+
+  test('a file: bytes, type, validator, and nothing more; behind nginx-naive too', async () => {
+    for (const [name, type] of [
+      [SCRIPT, 'text/javascript; charset=utf-8'],
+      [STYLE, 'text/css; charset=utf-8'],
+      [TINY, 'image/svg+xml'],
+    ] as const) {
+      const content = await file(name)
+      const response = await asset(`${name}?v=1`)
+      assert.deepEqual([response.status, response.body], [200, content])
+      const { etag = '' } = response.headers
+      assert.match(etag, /^"[0-9a-f]+-[0-9a-f]+"$/)
+      assertOwn(response, { ...CACHED, etag, 'content-type': type, 'content-length': `${content.length}` })
+      assert.deepEqual((await ask(`/assets/${name}`, {}, 1)).body, content)
+    }
+  })
+
+  test('br if accepted, else gzip, else plain; q=0 is a refusal, and what was not built is not claimed', async () => {
+    for (const [suffix, accepts] of Object.entries(ACCEPTS)) {
+      const content = await file(SCRIPT + suffix)
+      const coding = CODINGS[suffix]
+      for (const accept of accepts) {
+        const response = await asset(SCRIPT, `Accept-Encoding: ${accept}`)
+        assert.deepEqual(response.body, content, accept)
+        assertOwn(response, {
+          ...CACHED,
+          etag: response.headers.etag ?? '',
+          'content-type': 'text/javascript; charset=utf-8',
+          'content-length': `${content.length}`,
+          ...(coding !== undefined && { 'content-encoding': coding }),
+        })
+      }
+    }
+    const both = 'Accept-Encoding: br, gzip'
+    assert.equal((await asset(STYLE, both)).headers['content-encoding'], 'gzip')
+    const tiny = await asset(TINY, both)
+    assert.deepEqual([tiny.headers['content-encoding'], tiny.body], [undefined, await file(TINY)])
+  })
+
+  test('304: no body, no description of one', async () => {
+    const { etag = '' } = (await asset(SCRIPT, 'Accept-Encoding: br')).headers
+    for (const match of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const response = await asset(SCRIPT, `If-None-Match: ${match}`, 'Accept-Encoding: br')
+      assert.deepEqual([response.status, response.body.length], [304, 0], match)
+      assertOwn(response, { ...CACHED, etag })
+    }
+    // Another coding is another representation.
+    for (const match of [etag, '"x"'])
+      assert.equal((await asset(SCRIPT, `If-None-Match: ${match}`)).status, 200)
+  })
+
+  test('if-modified-since and range mean nothing', async () => {
+    const later = new Date(Date.now() + 86_400_000).toUTCString()
+    for (const header of [`If-Modified-Since: ${later}`, 'Range: bytes=0-3', 'Range: bytes=999999-']) {
+      const { status, headers, body } = await asset(SCRIPT, header)
+      assert.deepEqual([status, body], [200, await file(SCRIPT)], header)
+      assert.deepEqual([headers['accept-ranges'], headers['last-modified']], [undefined, undefined])
+    }
+  })
+
+  test('HEAD is GET without the body', async () => {
+    const headers = ['Accept-Encoding: gzip']
+    const full = await ask(`/assets/${SCRIPT}`, { headers })
+    const head = await ask(`/assets/${SCRIPT}`, { headers, method: 'HEAD' })
+    assert.deepEqual([head.status, head.body.length], [200, 0])
+    assert.deepEqual({ ...head.headers, date: '' }, { ...full.headers, date: '' })
+    assert.equal((await ask('/assets/none.js', { method: 'HEAD' })).status, 404)
+  })
+
+  test('other methods are 405, whether the file exists or not', async () => {
+    for (const name of [SCRIPT, 'none.js', `${SCRIPT}.br`])
+      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])
+        assertProblem(await ask(`/assets/${name}`, { method, body: 'x' }), 405, { allow: 'GET, HEAD' })
+  })
+
+  test('unknown names, folders, prebuilt siblings, and locations of NGINX itself: 404', async () => {
+    const names = ['none.js', 'folder', `${SCRIPT}.br`, `${SCRIPT}.gz`, `${STYLE}.br`, 'x'.repeat(300)]
+    for (const target of [...names.map((name) => `/assets/${name}`), `/-/assets/${SCRIPT}`, '/-/problem'])
+      assertProblem(await ask(target, { headers: ['Accept-Encoding: br'] }), 404)
+    assertProblem(await asset(SCRIPT, 'If-Match: "x"'), 412)
+  })
+
+  test('any other spelling of the path goes to the app as it is', async () => {
+    for (const target of SPELLINGS) {
+      const { status, body } = await ask(target)
+      assert.equal(status, 200, target)
+      assert.deepEqual(JSON.parse(body.toString()), { method: 'GET', url: target })
+    }
+  })
+})

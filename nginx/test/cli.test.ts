@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { claimPort } from '../src/render/address.ts'
-import { candidates } from './support/nginxes.ts'
+import { nginx, skip } from './support/nginx.ts'
 import { request } from './support/raw.ts'
 import { type App, startApp } from './support/upstream.ts'
 
@@ -16,133 +16,112 @@ interface Result {
   err: string
 }
 
-for (const { choice, nginx, skip } of await candidates()) {
-  describe(`${choice}: ${nginx?.version ?? 'absent'}`, { skip }, () => {
-    let runtime: string
-    let app: App
+describe('cli', { skip }, () => {
+  let runtime: string
+  let app: App
 
-    before(async () => {
-      runtime = await mkdtemp(join(tmpdir(), 'startgrid-cli-'))
-      app = await startApp()
-    })
-    after(async () => {
-      await cli('stop')
-      await app.close()
-      await rm(runtime, { recursive: true, force: true })
-    })
-
-    async function cli(...args: string[]): Promise<Result> {
-      const env = { ...process.env, XDG_RUNTIME_DIR: runtime, STARTGRID_NGINX: choice }
-      const script = join(import.meta.dirname, '..', 'src', 'cli.ts')
-      const { code, stdout, stderr } = await startNode([script, ...args], { env }).ended
-      return { code: Number(code), out: stdout, err: stderr }
-    }
-
-    test('nothing runs', async () => {
-      const none = { code: 3, out: 'NGINX is not running.\n', err: '' }
-      assert.deepEqual(await cli('status'), none)
-      const stop = { code: 0, out: 'NGINX is not running; there is nothing to stop.\n', err: '' }
-      assert.deepEqual(await cli('stop'), stop)
-      const start = { code: 1, out: '', err: 'NGINX is not running; start it with pnpm nginx start.\n' }
-      assert.deepEqual(await cli('reload'), start)
-      assert.deepEqual(await cli('workers', '2'), start)
-    })
-
-    test('start, status, workers, reload, stop', async () => {
-      const listen = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
-      const apps = [`127.0.0.1:${app.address.port}`, '127.0.0.1:9']
-      const where = ['--listen', `127.0.0.1:${listen.port}`, ...apps.flatMap((one) => ['--upstream', one])]
-      const started = await cli('start', ...where, '--workers', '2')
-      assert.deepEqual([started.code, started.err], [0, ''])
-      const route = `http://127.0.0.1:${listen.port} to ${apps.join(' and ')}`
-      assert.equal(started.out, `Started ${nginx?.describe()}: ${route}, topology nginx, 2 workers.\n`)
-      // The second is not there, so the first stands in.
-      for (let turn = 0; turn < 3; turn++) assert.equal((await request(listen, '/json')).status, 200)
-
-      const again = await cli('start', ...where)
-      assert.deepEqual([again.code, again.err], [0, ''])
-      assert.match(again.out, /^NGINX is running already: /)
-      for (const more of [
-        ['--topology', 'nginx-tls'],
-        ['--trust', '10.0.0.0/8'],
-      ]) {
-        const other = await cli('start', ...where, ...more)
-        assert.equal(other.code, 1)
-        assert.equal(other.err, 'You asked for something else: stop it first with pnpm nginx stop.\n')
-      }
-
-      const three = 'NGINX serves with 3 workers now, before with 2; no request was dropped.\n'
-      assert.deepEqual(await cli('workers', '3'), { code: 0, out: three, err: '' })
-      assert.match(
-        (await cli('status')).out,
-        /3 workers\.\nMaster process \d+, workers \d+, \d+, \d+; files and /,
-      )
-      const reloaded = 'Reloaded: 3 workers with the configuration as it is now; no request was dropped.\n'
-      assert.deepEqual(await cli('reload'), { code: 0, out: reloaded, err: '' })
-      assert.equal((await request(listen, '/json')).status, 200)
-
-      const stopped = await cli('stop')
-      assert.equal(
-        stopped.out,
-        `Stopped NGINX on 127.0.0.1:${listen.port}; every request in flight got its response.\n`,
-      )
-      assert.equal((await cli('status')).code, 3)
-      await assert.rejects(request(listen, '/json'), { code: 'ECONNREFUSED' })
-    })
-
-    test('one that was killed is not running, and does not stand in the way', async () => {
-      const dead = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9']
-      const first = await cli('start', ...dead)
-      assert.match(first.out, /Nothing listens on 127\.0\.0\.1:9 yet: requests get 502/)
-      const listen = /http:\/\/([\d.:]+) to/.exec(first.out)?.[1] ?? ''
-      const text = await readFile(join(runtime, 'startgrid', 'nginx', 'state.json'), 'utf8')
-      const { pid } = JSON.parse(text) as { pid: number }
-      process.kill(pid, 'SIGKILL')
-      while ((await cli('status')).code !== 3);
-      let second = await cli('start', '--listen', listen, '--upstream', '127.0.0.1:9')
-      // The workers that were left behind, or the container, take a moment to go.
-      while (second.code === 1 && second.err.startsWith('Something else listens')) {
-        second = await cli('start', '--listen', listen, '--upstream', '127.0.0.1:9')
-      }
-      assert.deepEqual([second.code, second.err], [0, ''])
-      await cli('stop')
-    })
-
-    test('what is not understood: exit code 2 and what is right', async () => {
-      const invalid = [
-        [[], 'Say what to do: start, status, reload, workers N or stop.'],
-        [['restart'], 'There is no command "restart": start, status, reload, workers N or stop.'],
-        [['workers'], 'Say how many: pnpm nginx workers N.'],
-        [['workers', 'many'], '"many" is not a number of workers; give 1 to 256.'],
-        [
-          ['start', '--topology', 'x'],
-          '--topology must be one of nginx, nginx-naive, nginx-socket, nginx-tls.',
-        ],
-        [['start', '--listen', 'x'], '"x" is not an address; write HOST:PORT, such as 127.0.0.1:8080.'],
-        [
-          ['start', '--topology', 'nginx-socket'],
-          'Front "app" cannot work: nginx-socket needs a unix socket.',
-        ],
-        [
-          ['start', '--topology', 'nginx-tls', '--certificate', 'c.pem'],
-          'A certificate needs its key: give both, --certificate FILE and --key FILE.',
-        ],
-        [
-          ['start', '--certificate', 'c.pem', '--key', 'k.pem'],
-          'Only nginx-tls has a certificate: add --topology nginx-tls.',
-        ],
-        [
-          ['start', '--trust', '10.0.0.0/99'],
-          '--trust has "10.0.0.0/99"; write addresses or networks, such as 10.0.0.0/8.',
-        ],
-        [['start', '--fast'], "Unknown option '--fast'. pnpm nginx --help lists the options."],
-        [['stop', 'now'], 'stop takes no now.'],
-      ] as const
-      for (const [args, message] of sample('invalid nginx commands', invalid, 3)) {
-        const result = await cli(...args)
-        assert.deepEqual(result, { code: 2, out: '', err: `${message}\n` })
-      }
-      assert.match((await cli('--help')).out, /pnpm nginx workers N/)
-    })
+  before(async () => {
+    runtime = await mkdtemp(join(tmpdir(), 'startgrid-cli-'))
+    app = await startApp()
   })
-}
+  after(async () => {
+    await cli('stop')
+    await app.close()
+    await rm(runtime, { recursive: true, force: true })
+  })
+
+  async function cli(...args: string[]): Promise<Result> {
+    const env = { ...process.env, XDG_RUNTIME_DIR: runtime }
+    const script = join(import.meta.dirname, '..', 'src', 'cli.ts')
+    const { code, stdout, stderr } = await startNode([script, ...args], { env }).ended
+    return { code: Number(code), out: stdout, err: stderr }
+  }
+
+  test('nothing runs', async () => {
+    const none = { code: 3, out: 'NGINX is not running.\n', err: '' }
+    assert.deepEqual(await cli('status'), none)
+    const stop = { code: 0, out: 'NGINX is not running; there is nothing to stop.\n', err: '' }
+    assert.deepEqual(await cli('stop'), stop)
+    const start = { code: 1, out: '', err: 'NGINX is not running; start it with pnpm nginx start.\n' }
+    assert.deepEqual(await cli('reload'), start)
+    assert.deepEqual(await cli('workers', '2'), start)
+  })
+
+  test('start, status, workers, reload, stop', async () => {
+    const listen = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+    const apps = [`127.0.0.1:${app.address.port}`, '127.0.0.1:9']
+    const where = ['--listen', `127.0.0.1:${listen.port}`, ...apps.flatMap((one) => ['--upstream', one])]
+    const started = await cli('start', ...where, '--workers', '2')
+    assert.deepEqual([started.code, started.err], [0, ''])
+    const route = `http://127.0.0.1:${listen.port} to ${apps.join(' and ')}`
+    assert.equal(started.out, `Started ${nginx?.describe()}: ${route}.\n`)
+    // The second is not there, so the first stands in.
+    for (let turn = 0; turn < 3; turn++) assert.equal((await request(listen, '/json')).status, 200)
+
+    const again = await cli('start', ...where)
+    assert.equal(again.code, 1)
+    assert.match(again.err, /^NGINX is running already: .* Stop it first with pnpm nginx stop\.\n$/)
+
+    const three = 'NGINX serves with 3 workers now; no request was dropped.\n'
+    assert.deepEqual(await cli('workers', '3'), { code: 0, out: three, err: '' })
+    assert.match((await cli('status')).out, /\nMaster process \d+, workers \d+, \d+, \d+; files and /)
+    const reloaded = 'Reloaded, with the configuration files as they are now; no request was dropped.\n'
+    assert.deepEqual(await cli('reload'), { code: 0, out: reloaded, err: '' })
+    assert.equal((await request(listen, '/json')).status, 200)
+
+    const stopped = await cli('stop')
+    assert.match(stopped.out, /^Stopped NGINX .*; every request in flight got its response\.\n$/)
+    assert.equal((await cli('status')).code, 3)
+    await assert.rejects(request(listen, '/json'), { code: 'ECONNREFUSED' })
+  })
+
+  test('one that was killed is not running, and does not stand in the way', async () => {
+    const dead = ['--listen', '127.0.0.1:0', '--upstream', '127.0.0.1:9']
+    const first = await cli('start', ...dead)
+    const listen = /http:\/\/([\d.:]+) to/.exec(first.out)?.[1] ?? ''
+    const pid = Number(await readFile(join(runtime, 'startgrid-nginx', 'nginx.pid'), 'utf8'))
+    process.kill(pid, 'SIGKILL')
+    while ((await cli('status')).code !== 3);
+    let second = await cli('start', '--listen', listen, '--upstream', '127.0.0.1:9')
+    // The workers that were left behind take a moment to go.
+    while (second.code === 1 && second.err.startsWith('Something else listens')) {
+      second = await cli('start', '--listen', listen, '--upstream', '127.0.0.1:9')
+    }
+    assert.deepEqual([second.code, second.err], [0, ''])
+    await cli('stop')
+  })
+
+  test('what is not understood: exit code 2 and what is right', async () => {
+    const invalid = [
+      [[], 'Say what to do: start, status, reload, workers N or stop.'],
+      [['restart'], 'There is no command "restart": start, status, reload, workers N or stop.'],
+      [['workers'], 'Say how many: pnpm nginx workers N.'],
+      [['workers', 'many'], '"many" is not a number of workers; give 1 to 256.'],
+      [
+        ['start', '--topology', 'x'],
+        '--topology must be one of nginx, nginx-naive, nginx-socket, nginx-tls.',
+      ],
+      [['start', '--listen', 'x'], '"x" is not an address; write HOST:PORT, such as 127.0.0.1:8080.'],
+      [['start', '--topology', 'nginx-socket'], 'Front "app" cannot work: nginx-socket needs a unix socket.'],
+      [
+        ['start', '--topology', 'nginx-tls', '--certificate', 'c.pem'],
+        'A certificate needs its key: give both, --certificate FILE and --key FILE.',
+      ],
+      [
+        ['start', '--certificate', 'c.pem', '--key', 'k.pem'],
+        'Only nginx-tls has a certificate: add --topology nginx-tls.',
+      ],
+      [
+        ['start', '--trust', '10.0.0.0/99'],
+        '--trust has "10.0.0.0/99"; write addresses or networks, such as 10.0.0.0/8.',
+      ],
+      [['start', '--fast'], "Unknown option '--fast'. pnpm nginx --help lists the options."],
+      [['stop', 'now'], 'stop takes no now.'],
+    ] as const
+    for (const [args, message] of sample('invalid nginx commands', invalid, 3)) {
+      const result = await cli(...args)
+      assert.deepEqual(result, { code: 2, out: '', err: `${message}\n` })
+    }
+    assert.match((await cli('--help')).out, /pnpm nginx workers N/)
+  })
+})

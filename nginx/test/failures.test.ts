@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Instance, startNginx } from '../src/run/instance.ts'
-import { candidates } from './support/nginxes.ts'
+import { nginx, skip } from './support/nginx.ts'
 import { request } from './support/raw.ts'
 
 /**
@@ -53,62 +53,60 @@ async function startCopy(): Promise<Copy> {
   return copy
 }
 
-for (const { choice, nginx, skip } of await candidates()) {
-  describe(`${choice}: ${nginx?.version ?? 'absent'}`, { skip }, () => {
-    let copies: Copy[]
-    let instance: Instance
+describe('failures', { skip }, () => {
+  let copies: Copy[]
+  let instance: Instance
 
-    before(async () => {
-      if (nginx === undefined) return
-      copies = [await startCopy(), await startCopy()]
-      const [upstream = { host: '', port: 0 }, ...others] = copies.map(({ address }) => address)
-      const listen = { host: '127.0.0.1', port: 0 }
-      instance = await startNginx(nginx, {
-        fronts: [{ name: 'app', topology: 'nginx', listen, upstream, copies: others }],
-      })
-    })
-
-    after(async () => {
-      await instance?.stop()
-      for (const { server } of copies ?? []) {
-        server.close()
-        server.closeAllConnections()
-      }
-    })
-
-    const ask = async (target: string, method = 'GET') => {
-      const [address = { host: '', port: 0 }] = instance.addresses
-      return (await request(address, target, { method })).status
-    }
-
-    for (const target of Object.keys(PROVOKED)) {
-      test(`while one client asks for ${target}, the others get their responses`, async () => {
-        const others: number[] = []
-        for (let n = 0; n < 100; n++) {
-          await ask(target, n % 2 === 0 ? 'GET' : 'POST')
-          others.push(await ask('/'), await ask('/', 'POST'), await ask('/'))
-        }
-        assert.deepEqual(
-          others.filter((status) => status !== 200),
-          [],
-        )
-      })
-    }
-
-    test('a head of 16 KiB passes', async () => {
-      assert.equal(await ask('/long'), 302)
-    })
-
-    test('a copy that never responds gets no further request while others respond', async () => {
-      const waiting = ask('/freeze', 'POST')
-      while (!copies.some(({ frozen }) => frozen > 0)) await sleep(5)
-      try {
-        for (let n = 0; n < 20; n++) assert.equal(await ask('/'), 200)
-        assert.deepEqual(copies.map(({ frozen }) => frozen).sort(), [0, 1])
-      } finally {
-        for (const { server } of copies) server.closeAllConnections()
-        await waiting
-      }
+  before(async () => {
+    if (nginx === undefined) return
+    copies = [await startCopy(), await startCopy()]
+    const [upstream = { host: '', port: 0 }, ...others] = copies.map(({ address }) => address)
+    const listen = { host: '127.0.0.1', port: 0 }
+    instance = await startNginx(nginx, {
+      fronts: [{ name: 'app', topology: 'nginx', listen, upstream, copies: others }],
     })
   })
-}
+
+  after(async () => {
+    await instance?.stop()
+    for (const { server } of copies ?? []) {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+
+  const ask = async (target: string, method = 'GET') => {
+    const [address = { host: '', port: 0 }] = instance.addresses
+    return (await request(address, target, { method })).status
+  }
+
+  for (const target of Object.keys(PROVOKED)) {
+    test(`while one client asks for ${target}, the others get their responses`, async () => {
+      const others: number[] = []
+      for (let n = 0; n < 100; n++) {
+        await ask(target, n % 2 === 0 ? 'GET' : 'POST')
+        others.push(await ask('/'), await ask('/', 'POST'), await ask('/'))
+      }
+      assert.deepEqual(
+        others.filter((status) => status !== 200),
+        [],
+      )
+    })
+  }
+
+  test('a head of 16 KiB passes', async () => {
+    assert.equal(await ask('/long'), 302)
+  })
+
+  test('a copy that never responds gets no further request while others respond', async () => {
+    const waiting = ask('/freeze', 'POST')
+    while (!copies.some(({ frozen }) => frozen > 0)) await sleep(5)
+    try {
+      for (let n = 0; n < 20; n++) assert.equal(await ask('/'), 200)
+      assert.deepEqual(copies.map(({ frozen }) => frozen).sort(), [0, 1])
+    } finally {
+      for (const { server } of copies) server.closeAllConnections()
+      await waiting
+    }
+  })
+})

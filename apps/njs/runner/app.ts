@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { requireNginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import type { LaunchConfig } from '#shared/launch/config.ts'
@@ -43,10 +43,6 @@ export async function startApp(
   const options = {
     config: renderConfig(settings, false),
     listen: address.port === undefined ? [] : [{ host: config.host, port: address.port }],
-    mounts: [
-      { path: DIST },
-      ...(config.socket === undefined ? [] : [{ path: dirname(config.socket), writable: true }]),
-    ],
     workers,
     output: 'inherit',
   } as const

@@ -48,7 +48,6 @@ for (const [what, trustProxy, forwardedFor, client, isTrusted] of CASES) {
     const instance = await startNginx(nginx, {
       config: renderConfig({ role: 'hello', module, nginx, address, config, trustProxy }, false),
       listen: [{ host: config.host, ...address }],
-      mounts: [{ path: directory }],
     })
     const headers = {
       'x-forwarded-for': forwardedFor,

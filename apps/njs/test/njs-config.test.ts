@@ -27,8 +27,8 @@ test("an NGINX with QuickJS has njs's own engine as well, but not the other way 
     version: '1.30.0',
     njs: { version: '1.0.2', engine, module: undefined },
     keepaliveMinTimeout: true,
-    tls: { http2: 'directive' },
-    binary: { type: 'native', path: '/usr/sbin/nginx', env: {} },
+    http2: 'directive',
+    binary: { path: '/usr/sbin/nginx', env: {} },
     describe: () => 'NGINX 1.30.0',
   })
   equal(withEngine(nginx('qjs'), 'njs').njs?.engine, 'njs')

@@ -18,19 +18,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8', // RFC 9239
 }
 
-/** Each kind of NGINX that this machine may have; between them, both engines. */
-for (const choice of ['path', 'docker'] as const) {
-  const found = await findNginx({ choice, download: false })
-  const reason =
-    found.kind === 'none' ? found.describe() : found.njs === undefined && `${found.describe()} has no njs`
-  describe(`on ${found.describe()}`, { skip: reason }, () => testRoles(choice))
-}
-
-function testRoles(choice: 'path' | 'docker'): void {
-  const env = { STARTGRID_NGINX: choice }
-
+const found = await findNginx({ download: false })
+const skip =
+  found.kind === 'none' ? found.describe() : found.njs === undefined && `${found.describe()} has no njs`
+describe(`on ${found.describe()}`, { skip }, () => {
   test('hello: one line with the address, responses, a log line each but for probes, exit 0', async () => {
-    const app = await start('hello', env)
+    const app = await start('hello')
     const { started, address, child } = app
     deepEqual(
       [started.level, started.app, started.pid, started.msg],
@@ -75,7 +68,7 @@ function testRoles(choice: 'path' | 'docker'): void {
   })
 
   test('ssr: the same bytes as on Node, for every size', async () => {
-    const app = await start('ssr', { ...env, LOG_LEVEL: 'warn' })
+    const app = await start('ssr', { LOG_LEVEL: 'warn' })
     for (const items of [0, 4, 50, 1000]) {
       const response = await fetch(`${app.address}/?items=${items}`, { headers: { 'x-request-id': 'r-1' } })
       const nonce = /'nonce-([^']+)'/.exec(response.headers.get('content-security-policy') ?? '')?.[1] ?? ''
@@ -93,7 +86,7 @@ function testRoles(choice: 'path' | 'docker'): void {
   })
 
   test('hello: a name whose bytes are not UTF-8 is refused (old engine) or replaced (QuickJS)', async () => {
-    const app = await start('hello', { ...env, LOG_LEVEL: 'warn' })
+    const app = await start('hello', { LOG_LEVEL: 'warn' })
     const { status, body } = await request({ port: new URL(app.address).port, path: '/hello/\xff' })
     if (app.started.engine === 'njs') equal(status, 400)
     else deepEqual([status, body], [200, 'Hello, \ufffd!'])
@@ -102,7 +95,7 @@ function testRoles(choice: 'path' | 'docker'): void {
   })
 
   test('hello: a reader of the log that pauses delays responses, and loses neither responses nor lines', async () => {
-    const app = await start('hello', env)
+    const app = await start('hello')
     const { stdout } = app.child
     stdout?.pause()
     // 1.6 MB of log: more than all pipes on the way hold.
@@ -120,7 +113,7 @@ function testRoles(choice: 'path' | 'docker'): void {
   test('status: on a unix socket, without leaving a file', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'startgrid-njs-'))
     const socketPath = join(directory, 'app.sock')
-    const app = await start('status', { ...env, SOCKET: socketPath })
+    const app = await start('status', { SOCKET: socketPath })
     equal(app.address, `unix:${socketPath}`)
     const response = await request({ socketPath, path: '/_/status' })
     deepEqual([response.status, response.body], [200, 'OK'])
@@ -130,14 +123,14 @@ function testRoles(choice: 'path' | 'docker'): void {
   })
 
   test('the client behind a trusted proxy is logged', async () => {
-    const app = await start('hello', { ...env, TRUST_PROXY: 'loopback, 10.0.0.0/8' })
+    const app = await start('hello', { TRUST_PROXY: 'loopback, 10.0.0.0/8' })
     await fetch(app.address, { headers: { 'x-forwarded-for': '203.0.113.7, 198.51.100.1, 10.1.2.3' } })
     await stop(app)
     equal(app.lines[0]?.client, '198.51.100.1')
   })
 
   test('while draining, /readyz fails and every response ends its connection', async () => {
-    const app = await start('hello', { ...env, SHUTDOWN_DELAY_MS: '60000' })
+    const app = await start('hello', { SHUTDOWN_DELAY_MS: '60000' })
     app.child.kill('SIGTERM')
     const { port } = new URL(app.address)
     while ((await request({ port, path: '/readyz' })).status !== 503) await sleep(20)
@@ -153,7 +146,6 @@ function testRoles(choice: 'path' | 'docker'): void {
     for (let delayMs = 1_000; ; delayMs *= 5) {
       // Without a limit of its own, NGINX waits for 60 s.
       const app = await start('hello', {
-        ...env,
         SHUTDOWN_DELAY_MS: String(delayMs),
         SHUTDOWN_TIMEOUT_MS: '30000',
       })
@@ -174,7 +166,7 @@ function testRoles(choice: 'path' | 'docker'): void {
 
   test('a drain loses no request', async () => {
     // Without so long a delay, a slow machine would send a request after idle connections are closed.
-    const app = await start('hello', { ...env, SHUTDOWN_DELAY_MS: '3000', LOG_LEVEL: 'warn' })
+    const app = await start('hello', { SHUTDOWN_DELAY_MS: '3000', LOG_LEVEL: 'warn' })
     const { port } = new URL(app.address)
     const first = Array.from({ length: 8 }, () => Promise.withResolvers<void>())
     const clients = Promise.all(first.map(({ resolve }) => askUntilClosed(port, resolve)))
@@ -183,7 +175,7 @@ function testRoles(choice: 'path' | 'docker'): void {
     equal(await stop(app), 0)
     for (const responses of await clients) ok(responses > 1)
   })
-}
+})
 
 describe('what cannot start says why in one sentence', () => {
   const choice = { STARTGRID_NGINX: 'path' }

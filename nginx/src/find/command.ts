@@ -9,6 +9,12 @@ export interface Command {
   readonly cwd?: string
 }
 
+/** An NGINX on this machine: its program, and what it needs in its environment (the libraries of an unpacked one). */
+export interface Binary {
+  readonly path: string
+  readonly env: Readonly<Record<string, string>>
+}
+
 /** How a command ended. `code` is undefined if it could not be started or ran into its time limit. */
 export interface Outcome {
   readonly code: number | undefined

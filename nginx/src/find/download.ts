@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { Binary } from './binary.ts'
-import { type Outcome, run } from './command.ts'
+import { type Binary, type Outcome, run } from './command.ts'
 
 /** An NGINX unpacked from the distribution's packages. */
 interface Unpacked {
-  readonly binary: Binary & { type: 'native' }
+  readonly binary: Binary
   readonly modules: string
   /** `name=version` of every package that was unpacked. */
   readonly packages: readonly string[]
@@ -17,6 +17,11 @@ const STATUS = '/var/lib/dpkg/status'
 /** Written last, so a directory without it is incomplete. */
 const MANIFEST = 'packages.json'
 const MINUTES = 60_000
+
+/** Startgrid's directory for files that can be made again: in $XDG_CACHE_HOME, by default ~/.cache (XDG base directories). */
+export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
+  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'startgrid')
+}
 
 /** Whether this system has the tools of Debian and its descendants. */
 export async function isDebianLike(): Promise<boolean> {
@@ -172,7 +177,7 @@ async function readUnpacked(root: string): Promise<Unpacked | undefined> {
   const libraries = await libraryDirectories(root)
   const env: Record<string, string> = libraries.length === 0 ? {} : { LD_LIBRARY_PATH: libraries.join(':') }
   return {
-    binary: { type: 'native', path, env },
+    binary: { path, env },
     modules: join(root, 'usr/lib/nginx/modules'),
     packages: JSON.parse(manifest) as string[],
   }

@@ -66,7 +66,7 @@ export function checkFronts(fronts: readonly Front[]): void {
     const { certificate } = front
     const files = certificate === undefined ? [] : [certificate.certificate, certificate.key]
     const paths = [front.serveAssets ?? '/', ...sockets, ...files]
-    // A quote or a dollar would end the string in the configuration, a comma Docker's --mount.
+    // A quote or a dollar would end the string in the configuration.
     if (paths.some((path) => !/^\/[^"'$\\{};,\s:]*$/.test(path))) {
       refuse(front, 'its paths must be absolute, without spaces, colons, commas, quotes, dollars or braces')
     }

@@ -3,20 +3,17 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { containerName } from '../find/binary.ts'
-import { type Mount, signalContainer } from '../find/docker.ts'
 import type { Nginx } from '../find/find.ts'
 import type { Address } from '../render/address.ts'
 import type { Front } from '../render/front.ts'
 import type { Place } from '../render/render.ts'
 import { hold, readErrors, release } from './launch.ts'
 import {
-  containerMaster,
   endOrphans,
   explainRejection,
   type Master,
-  nativeMaster,
   reloadMaster,
+  signalMaster,
   stopMaster,
 } from './master.ts'
 import {
@@ -34,7 +31,7 @@ import { awaitResponses } from './ready.ts'
 interface CommonOptions {
   /** Worker processes, default 1. */
   readonly workers?: number
-  /** CPUs to pin master and workers to, as `taskset` and Docker write a list: `0` or `0,2-3`. */
+  /** CPUs to pin master and workers to, as `taskset` writes a list: `0` or `0,2-3`. */
   readonly cpus?: string
   /** A directory for it to write in, made if absent. Default: a temporary one, removed when it has stopped. */
   readonly dir?: string
@@ -52,8 +49,6 @@ export interface ConfigOptions extends CommonOptions {
   readonly config: (place: Place) => string
   /** What the configuration listens on (TCP): the start is complete when all of them accept. */
   readonly listen: readonly Address[]
-  /** Host paths that the configuration names; a container sees nothing else. */
-  readonly mounts?: readonly Mount[]
   /** A path that responds quickly, whatever its status; the start is complete when it does. */
   readonly probe?: string
 }
@@ -69,7 +64,6 @@ export interface Ending {
 /** A running NGINX that ends with this process. */
 export interface Instance {
   readonly nginx: Nginx
-  readonly version: string
   readonly dir: string
   /** One per front, or `listen` of the raw configuration; the ports are the real ones. */
   readonly addresses: readonly Address[]
@@ -85,7 +79,7 @@ export interface Instance {
   /** Changes the number of workers without dropping a request; returns when the new ones serve. */
   workers(count: number): Promise<void>
   /** Sends a signal to the master. */
-  signal(signal: NodeJS.Signals): Promise<void>
+  signal(signal: NodeJS.Signals): void
   /**
    * Completes the responses in flight, ends, and removes its files. It may be called again.
    * @param deadlineMs milliseconds until the rest is cut off, default 10,000
@@ -132,38 +126,24 @@ async function startPlanned(
   plan: Plan,
   clean: () => Promise<void>,
 ): Promise<Instance> {
-  await writeFile(join(plan.place.dir, 'nginx.conf'), plan.render(plan.place))
-  const name = containerName()
-  const launch = { binary: nginx.binary, dir: plan.place.dir, name, mounts: plan.mounts, cpus: options.cpus }
-  const child = hold(launch, options.output === 'inherit')
-  const errors = collectErrors(child, plan.place.dir)
+  const { dir } = plan.place
+  await writeFile(join(dir, 'nginx.conf'), plan.render(plan.place))
+  const { binary } = nginx
+  const child = hold({ binary, dir, cpus: options.cpus }, options.output === 'inherit')
+  const errors = collectErrors(child, dir)
   const exited = watch(child)
   const said = once(child, 'close').catch(() => undefined)
   try {
     await awaitResponses(plan, () => isRunning(child.pid ?? 0))
-    const master = await masterOf(nginx, child, name, plan.place.dir)
+    const master = { pid: child.pid ?? 0, dir, binary }
     return createInstance(nginx, options, plan, { child, master, exited, errors, clean })
   } catch (error) {
-    await kill(nginx, child, name)
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
     await exited
     // Its last output may still be in the pipe.
     await Promise.race([said, sleep(1_000, undefined, { ref: false })])
     throw explain(error, errors(), plan)
   }
-}
-
-async function masterOf(nginx: Nginx, child: ChildProcess, name: string, dir: string): Promise<Master> {
-  const master =
-    nginx.kind === 'docker'
-      ? await containerMaster(name, dir)
-      : nativeMaster(child.pid ?? 0, dir, nginx.binary)
-  if (master === undefined) throw new Error('The container ended as soon as it had started.')
-  return master
-}
-
-async function kill(nginx: Nginx, child: ChildProcess, name: string): Promise<void> {
-  if (nginx.kind === 'docker') await signalContainer(name, 'SIGKILL')
-  if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
 }
 
 /** The reason from NGINX's log. If it has none, the error of the wait. */
@@ -241,7 +221,6 @@ function createInstance(nginx: Nginx, options: StartOptions, first: Plan, runnin
 
   return {
     nginx,
-    version: nginx.version,
     dir: plan.place.dir,
     get addresses() {
       return plan.addresses
@@ -250,7 +229,7 @@ function createInstance(nginx: Nginx, options: StartOptions, first: Plan, runnin
     errors,
     reload: async (next) => change(next === undefined ? plan : await planNext(next)),
     workers: async (count) => change({ ...plan, place: withWorkers(plan.place, count) }),
-    signal: (signal) => master.signal(signal),
+    signal: (signal) => signalMaster(master, signal),
     stop: (deadlineMs = 10_000) => {
       stopping ??= stop(deadlineMs)
       return stopping

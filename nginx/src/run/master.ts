@@ -1,20 +1,15 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Binary, onceCommand } from '../find/binary.ts'
-import { type Outcome, run } from '../find/command.ts'
-import { containerPid, signalContainer } from '../find/docker.ts'
+import { type Binary, type Outcome, run } from '../find/command.ts'
 import { isRunning, orphansOf, type Worker, workersOf } from './processes.ts'
 
-/** A running NGINX: its master process, on this machine or first in a container. */
+/** A running NGINX. */
 export interface Master {
-  /** On this machine, also for a container. */
   readonly pid: number
   /** Its directory, with nginx.conf. */
   readonly dir: string
-  signal(signal: NodeJS.Signals): Promise<void>
-  /** `nginx -t` on a file in `dir`, where this NGINX sees it. */
-  test(config: string): Promise<Outcome>
+  readonly binary: Binary
 }
 
 /** The FIFO in `dir` by which an access log reaches standard output, where there is one. */
@@ -26,31 +21,15 @@ export const LOG_FIFO = 'stdout'
  */
 const TEST = 'if [ -p "$1" ]; then exec 4<>"$1"; fi; shift; exec "$@"'
 
-export function nativeMaster(pid: number, dir: string, binary: Binary): Master {
-  return {
-    pid,
-    dir,
-    async signal(name) {
-      if (isRunning(pid)) process.kill(pid, name)
-    },
-    test: (config) => {
-      const { file, args, ...rest } = onceCommand(binary, ['-t', ...nginxArguments(dir, config)])
-      return run({ file: 'sh', args: ['-c', TEST, 'sh', join(dir, LOG_FIFO), file, ...args], ...rest })
-    },
-  }
+/** `nginx -t` on a file in `dir`. */
+export function testConfig({ dir, binary }: Omit<Master, 'pid'>, config: string): Promise<Outcome> {
+  const command = [binary.path, '-t', ...nginxArguments(dir, config)]
+  return run({ file: 'sh', args: ['-c', TEST, 'sh', join(dir, LOG_FIFO), ...command], env: binary.env })
 }
 
-/** @returns undefined if no such container runs */
-export async function containerMaster(name: string, dir: string): Promise<Master | undefined> {
-  const pid = await containerPid(name)
-  if (pid === undefined) return undefined
-  const exec = (config: string) => ['exec', name, 'nginx', '-t', ...nginxArguments(dir, config)]
-  return {
-    pid,
-    dir,
-    signal: (signal) => signalContainer(name, signal),
-    test: (config) => run({ file: 'docker', args: exec(config) }),
-  }
+/** Sends a signal to the master, if it still runs. */
+export function signalMaster({ pid }: Pick<Master, 'pid'>, signal: NodeJS.Signals): void {
+  if (isRunning(pid)) process.kill(pid, signal)
 }
 
 /** Arguments that keep NGINX inside `dir`. `-e`: the compiled-in error log may need root before the configuration is read. */
@@ -72,11 +51,11 @@ export async function reloadMaster(
   errors: () => string,
 ): Promise<void> {
   await writeFile(join(master.dir, 'next.conf'), config)
-  const { code, stderr } = await master.test('next.conf')
+  const { code, stderr } = await testConfig(master, 'next.conf')
   if (code !== 0) throw new Error(explainRejection(stderr))
   await rename(join(master.dir, 'next.conf'), join(master.dir, 'nginx.conf'))
   const before = new Set(workersOf(master.pid).map(({ pid }) => pid))
-  await master.signal('SIGHUP')
+  signalMaster(master, 'SIGHUP')
   const deadline = Date.now() + 10_000
   while (!taken(workersOf(master.pid), before, workers)) {
     if (Date.now() > deadline) {
@@ -97,11 +76,11 @@ function taken(now: readonly Worker[], before: ReadonlySet<number>, workers: num
  * @returns whether it ended within the deadline
  */
 export async function stopMaster(master: Master, deadlineMs: number): Promise<boolean> {
-  await master.signal('SIGQUIT')
+  signalMaster(master, 'SIGQUIT')
   if (await ended(master, deadlineMs)) return true
-  await master.signal('SIGTERM')
+  signalMaster(master, 'SIGTERM')
   if (await ended(master, 2_000)) return false
-  await master.signal('SIGKILL')
+  signalMaster(master, 'SIGKILL')
   await ended(master, 2_000)
   endOrphans(master.pid)
   return false

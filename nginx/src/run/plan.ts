@@ -1,20 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import type { Mount } from '../find/docker.ts'
+import { join } from 'node:path'
 import type { Nginx } from '../find/find.ts'
 import { type Address, claimPort, formatAddress } from '../render/address.ts'
-import { type Certificate, type Front, upstreamsOf } from '../render/front.ts'
+import type { Certificate, Front } from '../render/front.ts'
 import { CONF, type Place, type RenderOptions, renderNginx, TEMPORARY_DIRECTORIES } from '../render/render.ts'
-import { checkCertificate, makeCertificate, OWN_CERTIFICATE } from './certificate.ts'
+import { makeCertificate, OWN_CERTIFICATE } from './certificate.ts'
 import { bindRefusal } from './master.ts'
 
 /** The configuration that an NGINX gets, and what follows from it. */
 export interface Plan {
   readonly place: Place
   readonly addresses: readonly Address[]
-  readonly mounts: readonly Mount[]
   /** Whether a port was chosen here, so that another would do as well. */
   readonly chosePorts: boolean
   /** Asked on every address until it responds; undefined: an accepted connection will do. */
@@ -26,7 +24,7 @@ export interface Plan {
 export type HttpOptions = Pick<RenderOptions, 'accessLog' | 'trustedProxies'>
 
 /** What a configuration depends on. */
-type Features = Pick<Nginx, 'keepaliveMinTimeout' | 'tls'>
+type Features = Pick<Nginx, 'keepaliveMinTimeout' | 'http2'>
 
 /** A directory for one NGINX. */
 interface Directory {
@@ -56,7 +54,7 @@ export async function createPlace(dir: string | undefined): Promise<Directory> {
   await removeWritten(place.dir)
   // Only for this user: there may be a key in it.
   await mkdir(place.dir, { recursive: true, mode: 0o700 })
-  // Includes are relative to nginx.conf; in the official image conf/ is mounted beside it under the same name.
+  // Includes are relative to nginx.conf.
   await symlink(CONF, join(place.dir, 'startgrid'))
   return place
 }
@@ -92,12 +90,10 @@ export async function planFronts(
       ...(front.topology === 'nginx-tls' && { certificate: await certify(front, nginx, place) }),
     })
   }
-  const { keepaliveMinTimeout, tls } = nginx
-  const http2 = 'http2' in tls ? tls.http2 : undefined
+  const { keepaliveMinTimeout, http2 } = nginx
   return {
     place: withWorkers(place, place.workers),
     addresses: settled.map(addressOf),
-    mounts: frontMounts(settled, place.dir),
     chosePorts: fronts.some(({ listen }) => listen.port === 0),
     // NGINX responds itself: no app is needed, and none counts a request.
     probe: '/ceiling',
@@ -114,7 +110,6 @@ function addressOf({ listen, certificate }: Front): Address {
 interface RawConfig {
   readonly config: (place: Place) => string
   readonly listen: readonly Address[]
-  readonly mounts?: readonly Mount[]
   readonly probe?: string
 }
 
@@ -124,35 +119,17 @@ export async function planConfig(raw: RawConfig, place: Place): Promise<Plan> {
   return {
     place: withWorkers(place, place.workers),
     addresses: raw.listen,
-    mounts: [...placeMounts(place.dir), ...(raw.mounts ?? [])],
     chosePorts: false,
     probe: raw.probe,
     render: raw.config,
   }
 }
 
-function placeMounts(dir: string): Mount[] {
-  return [{ path: dir, writable: true }, { path: CONF }]
-}
-
-function frontMounts(fronts: readonly Front[], dir: string): Mount[] {
-  const paths = fronts.flatMap((front) => [
-    ...upstreamsOf(front).flatMap((one) => ('socketPath' in one ? [dirname(one.socketPath)] : [])),
-    ...(front.serveAssets === undefined ? [] : [front.serveAssets]),
-    ...(front.certificate === undefined ? [] : Object.values(front.certificate)),
-  ])
-  return [...placeMounts(dir), ...[...new Set(paths)].map((path) => ({ path }))]
-}
-
-/** @throws {Error} if this NGINX speaks no TLS, or the given certificate is of no use */
-async function certify({ certificate }: Front, { tls }: Features, { dir }: Place): Promise<Certificate> {
-  if ('missing' in tls)
-    throw new Error(
-      `This NGINX was built without ${tls.missing}, which nginx-tls needs: choose another NGINX or topology.`,
-    )
-  if (certificate === undefined) return makeCertificate(dir)
-  checkCertificate(certificate)
-  return certificate
+/** @throws {Error} if this NGINX speaks no TLS */
+async function certify({ certificate }: Front, { http2 }: Features, { dir }: Place): Promise<Certificate> {
+  if (http2 === undefined)
+    throw new Error('This NGINX was built without TLS or HTTP/2: choose another NGINX, or topology nginx.')
+  return certificate ?? makeCertificate(dir)
 }
 
 /** The address with a real port. A given port is tested first: NGINX would retry for seconds before it reports a taken port. */

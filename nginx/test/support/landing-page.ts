@@ -55,8 +55,8 @@ export interface FrontPage {
   stub(service: string): Stub
   /** The error log of the NGINX that serves the page. */
   errors(): string
-  /** The access log of the fronts; undefined in Docker, which does not see the directory. */
-  frontLog: (() => string) | undefined
+  /** The access log of the fronts. */
+  frontLog: () => string
   startNginx(): Promise<void>
   stopNginx(): Promise<void>
   /** Everything runs and is ready, as at first. */
@@ -68,10 +68,10 @@ export async function startFrontPage(nginx: Nginx): Promise<FrontPage> {
   const directory = await mkdtemp(join(tmpdir(), 'startgrid-page-'))
   const results = join(directory, 'results')
   writePage(join(directory, 'page'), APPS)
-  const log = nginx.kind === 'docker' ? undefined : join(directory, 'fronts.log')
+  const log = join(directory, 'fronts.log')
   const stubs = new Map<string, Stub>()
   for (const { service } of APPS) stubs.set(service, await createStub())
-  const fronts = await startFronts(nginx, stubs, log ?? 'off')
+  const fronts = await startFronts(nginx, stubs, log)
   const routes = [...stubs].map(([service, { address }], index) => ({
     service,
     direct: formatAddress(address),
@@ -111,7 +111,7 @@ export async function startFrontPage(nginx: Nginx): Promise<FrontPage> {
   await reset()
   const origin = `http://${formatAddress(address)}`
   const errors = () => page?.errors() ?? ''
-  const frontLog = log === undefined ? undefined : () => readFileSync(log, 'utf8')
+  const frontLog = () => readFileSync(log, 'utf8')
   return {
     address,
     origin,
@@ -155,7 +155,6 @@ function startPage(
   return startNginx(nginx, {
     listen: [address],
     probe: '/ceiling',
-    mounts: [{ path: directory }],
     config: (place) =>
       [renderMain(place), 'http {', renderTemporaryPaths(place.dir), renderHttp(), page, '}'].join('\n'),
   })

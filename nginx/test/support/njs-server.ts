@@ -8,14 +8,13 @@ import { renderMain, renderTemporaryPaths } from '../../src/render/render.ts'
 import { startNginx } from '../../src/run/instance.ts'
 import { standardOutput } from '../../src/run/launch.ts'
 
-const nginx = await requireNginx({ choice: process.argv[2] ?? 'path' })
+const nginx = await requireNginx({ download: false })
 const scripts = await mkdtemp(join(tmpdir(), 'startgrid-njs-'))
 await writeFile(join(scripts, 'who.js'), 'export default { who(r) { r.return(200, njs.version) } }\n')
 const address = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
 
 const instance = await startNginx(nginx, {
   listen: [address],
-  mounts: [{ path: scripts }],
   output: 'inherit',
   config: (place) =>
     [

@@ -2,7 +2,7 @@
 import { requireNginx } from '../../src/find/find.ts'
 import { startNginx } from '../../src/run/instance.ts'
 
-const nginx = await requireNginx({ choice: process.argv[2] ?? 'path' })
+const nginx = await requireNginx({ download: false })
 const listen = { host: '127.0.0.1', port: 0 }
 const instance = await startNginx(nginx, {
   fronts: [{ name: 'app', topology: 'nginx', listen, upstream: { host: '127.0.0.1', port: 9 } }],

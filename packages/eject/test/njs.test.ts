@@ -1,5 +1,5 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual } from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -10,8 +10,6 @@ import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
-import { containerName } from '@startgrid/nginx/binary.ts'
-import { containerCommand, dockerObstacle, IMAGE, signalContainer } from '@startgrid/nginx/docker.ts'
 import { run } from '../src/run.ts'
 import { WORKSPACE } from '../src/workspace.ts'
 import { runEject } from './support/command.ts'
@@ -19,7 +17,8 @@ import { temporaryDirectory } from './support/directory.ts'
 
 const NJS_APPS = APPS.filter(({ runtime }) => runtime === 'nginx')
 
-const obstacle = await dockerObstacle(IMAGE, false)
+const IMAGE = 'nginx:1.30'
+const isThere = spawnSync('docker', ['image', 'inspect', IMAGE], { stdio: 'ignore' }).status === 0
 
 test('its configuration is one file, in which only what the build knows is left open', async () => {
   using directory = temporaryDirectory()
@@ -58,7 +57,10 @@ function neverShed(template: string): void {
 }
 
 // Its engine is the one that a project needs; what distributions have is older.
-describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: true }, () => {
+describe(`in the NGINX of ${IMAGE}`, {
+  skip: !isThere && `There is no image ${IMAGE}: docker pull ${IMAGE}`,
+  concurrency: true,
+}, () => {
   for (const { name, role, absent } of sample('njs in its image', NJS_APPS, 1)) {
     test(`${name} conforms, and stops with 0`, async () => {
       using directory = temporaryDirectory()
@@ -88,7 +90,7 @@ describe(`in the NGINX of ${IMAGE}`, { skip: obstacle ?? false, concurrency: tru
 ${nginx.errors()}`,
         )
       } finally {
-        await signalContainer(nginx.name, 'SIGQUIT')
+        spawnSync('docker', ['kill', '--signal', 'SIGQUIT', nginx.name])
         deepEqual(await nginx.ended, [0, null])
       }
     })
@@ -98,13 +100,14 @@ ${nginx.errors()}`,
 /** As `npm start` would, with the image's NGINX on the network of this machine. */
 async function startImage(project: string, port: number) {
   for (const name of ['run', 'logs']) mkdirSync(join(project, name))
-  const name = containerName()
-  const options = { image: IMAGE, name, mounts: [{ path: project, writable: true }], mode: 'once' } as const
-  const { file, args } = containerCommand(options, [
-    'nginx',
+  const name = `startgrid-njs-${process.pid}-${port}`
+  const user = `${process.getuid?.()}:${process.getgid?.()}`
+  const args = [
+    ...['run', '--rm', '--name', name, '--network', 'host', '--pull', 'never', '--user', user],
+    ...['--volume', `${project}:${project}`, '--entrypoint', 'nginx', IMAGE],
     ...['-p', project, '-c', 'dist/nginx.conf', '-e', 'stderr'],
-  ])
-  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  ]
+  const child = spawn('docker', args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = once(child, 'exit')
   let log = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

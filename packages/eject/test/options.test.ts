@@ -140,10 +140,10 @@ async function conformsBehindNginx(
   using directory = temporaryDirectory()
   const place = directory.path
   const [port, tlsPort] = await Promise.all([0, 0].map((port) => claimPort({ host: '127.0.0.1', port })))
-  ok(port !== undefined && tlsPort !== undefined && front.kind !== 'none' && front.binary.type === 'native')
+  ok(port !== undefined && tlsPort !== undefined && front.kind !== 'none')
   cpSync(join(path, 'nginx'), place, { recursive: true })
   const written = readFileSync(join(place, 'nginx.conf'), 'utf8')
-  const hasDirective = 'http2' in front.tls && front.tls.http2 === 'directive'
+  const hasDirective = front.http2 === 'directive'
   const config = written
     .replaceAll('/tmp/', `${place}/`)
     .replace(/server app:3000 resolve .*/, `server 127.0.0.1:${appPort};`)

@@ -64,8 +64,8 @@ export async function startLineup(options: LineupOptions): Promise<Lineup> {
         socketsOf(app, topologiesOf(app), directory).map((path) => start(app, path)),
       ),
     )
-    const tls = options.nginx?.tls ?? {}
-    if ('missing' in tls) failures.set('nginx-tls', `this NGINX was built without ${tls.missing}`)
+    if (options.nginx?.http2 === undefined)
+      failures.set('nginx-tls', 'this NGINX was built without TLS or HTTP/2')
     const fronts = options.apps.flatMap((app) =>
       topologiesOf(app).flatMap((topology) => createFront(app, topology)),
     )

@@ -33,7 +33,7 @@ for (const role of ROLES) {
     const runner = runners[engine]
     const skip = runner
       ? false
-      : `no NGINX here runs njs on ${engine}: docker pull nginx:1.30 brings qjs, apt-get njs`
+      : `no NGINX here runs njs on ${engine}: the image nginx:1.30 has qjs, Debian's packages have njs`
     const env = { STARTGRID_NGINX: runner?.choice ?? '' }
     const [app] = apps.filter((one) => one.runtime === 'nginx')
     if (app === undefined) continue
@@ -98,7 +98,7 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
 
 /** An NGINX of this machine with the wanted engine, and how to ask for it. */
 async function findEngine(engine: string): Promise<{ choice: string; nginx: Nginx } | undefined> {
-  for (const choice of ['path', 'docker', 'download']) {
+  for (const choice of ['path', 'download']) {
     const found = await findNginx({ choice, download: false })
     if (found.kind !== 'none' && found.njs?.engine === engine) return { choice, nginx: found }
   }

@@ -3,7 +3,7 @@ import type { Target } from '@startgrid/grid/launcher.ts'
 import { chooseAllCores } from '@startgrid/machine/cores.ts'
 import { fitToMachine } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Experiment } from '../../model/experiment.ts'
+import type { Experiment, System } from '../../model/experiment.ts'
 import { proofOf } from '../conformance.ts'
 import {
   type Contract,
@@ -12,7 +12,7 @@ import {
   type Proof,
   systemOf,
 } from '../environment.ts'
-import { equip, findNginxes, nginxOf, versionOf } from '../nginxes.ts'
+import { findUsualNginx, needsNginx, versionOf } from '../usual-nginx.ts'
 import { type Entrant, startSystems } from './systems.ts'
 
 /** Servers, NGINX and generator are processes of this machine. Cells are given the cores that it has for them. */
@@ -25,29 +25,33 @@ export async function openNative(
   fitToMachine(cells, found?.servers.length ?? null)
   const wanted = Math.max(1, ...cells.map((cell) => cell.cores.wanted))
   const cores = found && { ...found, servers: found.servers.slice(0, wanted) }
-  const nginxes = await findNginxes(experiment, cells, options)
+  const nginx = await findUsualNginx(experiment, cells, options)
   for (const cell of cells) cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null
-  const isNeeded = cells.some((cell) => nginxOf(systemOf(experiment, cell), nginxes) !== undefined)
+  const nginxOf = (system: System) => (needsNginx(system) ? nginx : undefined)
+  const isNeeded = cells.some((cell) => needsNginx(systemOf(experiment, cell)))
   return {
     cores,
     generator: { cpu: cores?.generator },
     facts: {},
-    nginx: isNeeded && nginxes.usual !== undefined ? versionOf(nginxes.usual) : null,
-    hasCeiling: nginxes.usual !== undefined,
+    nginx: isNeeded && nginx !== undefined ? versionOf(nginx) : null,
+    hasCeiling: nginx !== undefined,
     ingredients: (cell) => {
       const system = systemOf(experiment, cell)
-      const nginx = nginxOf(system, nginxes)?.describe()
       return {
         files: [...(system.app === undefined ? [] : [system.app.package]), ...SHARED],
-        facts: [nginx, process.version, ...SETTINGS.map((name) => `${name}=${process.env[name] ?? ''}`)],
+        facts: [
+          nginxOf(system)?.describe(),
+          process.version,
+          ...SETTINGS.map((name) => `${name}=${process.env[name] ?? ''}`),
+        ],
       }
     },
     start: (own, { pinned }) => {
       const kept = pinned ? cores : null
       const entrants = own.map((cell): Entrant => {
-        const system = systemOf(experiment, cell)
         const cpus = kept?.servers.slice(0, cell.cores.given).join(',')
-        return { cell, system: equip(system, nginxes), nginx: nginxOf(system, nginxes), cpus }
+        const system = systemOf(experiment, cell)
+        return { cell, system, nginx: nginxOf(system), cpus }
       })
       return startSystems(entrants, kept)
     },

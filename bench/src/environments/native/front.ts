@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { claimPort, formatAddress, formatUpstream } from '@startgrid/nginx/address.ts'
@@ -77,12 +77,7 @@ export async function startFronts(
     const http = [renderTemporaryPaths(place.dir), renderHttp(), server]
     return [renderMain(place, CONNECTIONS), 'http {', ...http, '}', ''].join('\n')
   }
-  return startNginx(nginx, {
-    ...process,
-    config,
-    listen: [listen],
-    mounts: [{ path: ASSETS_PATH }, ...(certificate ? [{ path: dirname(certificate.key) }] : [])],
-  })
+  return startNginx(nginx, { ...process, config, listen: [listen] })
 }
 
 /** What stands behind an NGINX that is asked for `/ceiling` alone. */

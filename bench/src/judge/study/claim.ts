@@ -60,8 +60,6 @@ function whyUndecided(
     if (cell.skipped !== null) return `${cell.title} was not measured: ${cell.skipped}`
   }
   // What no second run on this machine would mend comes first.
-  const unlike = unlikeNginxes(cells)
-  if (unlike !== null) return `its systems ran in ${unlike}, which may be all the difference`
   const shared = describeSharedMachine(context.cluster?.nodes ?? [])
   if (shared !== null) return shared
   const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
@@ -90,16 +88,6 @@ function whyOpen(published: number): string {
   return saysNoEffect(published)
     ? 'the interval is neither within 0.91 to 1.1 nor outside of it'
     : 'the interval includes 1, and is not within the published size'
-}
-
-/**
- * Two that are unlike: what differs between their systems may be NGINX's doing.
- * @returns both versions, for a sentence; null if they are alike, or one system has no NGINX
- */
-export function unlikeNginxes(cells: readonly (Pick<Cell, 'nginx'> | undefined)[]): string | null {
-  const [one, other] = cells.map((cell) => cell?.nginx ?? null)
-  if (!one || !other || one.version === other.version) return null
-  return `NGINX ${one.version} and ${other.version}`
 }
 
 /** A ratio holds if its interval lies within these parts of the published one. */

@@ -14,11 +14,9 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import { unlikeNginxes } from '../../judge/study/claim.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Metric, Study } from '../../model/experiment.ts'
 import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'
-import type { NginxVersion } from '../../model/provenance.ts'
 import type { StudyResult } from '../../model/result.ts'
 import type { DotChart, Section } from '../document.ts'
 import { signed } from './costs.ts'
@@ -38,7 +36,6 @@ export function raceSections(result: StudyResult): Section[] {
       notes: [
         ...entries.flatMap(({ cell, shown }) => [...noteOf(cell, shown), ...sharesOf(cell, shown)]),
         ...handshakesOf(entries),
-        ...otherNginxes(result, cells),
       ],
     }
   })
@@ -85,16 +82,6 @@ function noteOf({ title, skipped, cores }: Cell, figures: StudyFigures | undefin
   return []
 }
 
-/** Which systems did not run in the usual NGINX. */
-function otherNginxes({ nginx: usual }: StudyResult, cells: readonly Cell[]): string[] {
-  const others = cells.filter(
-    ({ nginx, skipped }) => skipped === null && nginx !== null && nginx.version !== usual?.version,
-  )
-  return [...Map.groupBy(others, ({ nginx }) => (nginx === null ? '' : nameNginx(nginx)))].map(
-    ([nginx, own]) => `${listOf(own.map(({ title }) => title))} ran in ${nginx}.`,
-  )
-}
-
 /** What the connections over TLS agreed on. */
 function handshakesOf(entries: readonly Entry[]): string[] {
   const known = entries.flatMap(({ cell, shown }) =>
@@ -124,14 +111,7 @@ export function stepSections(result: StudyResult): Section[] {
     right('factor', 0, ({ ratio }) => orUnknown(ratio?.value, formatRatio)),
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
   ])
-  const notes = steps.flatMap(({ what, race, from, to }) => {
-    const cells = [from, to].map((system) =>
-      result.cells.find((one) => one.race === race && one.app === system),
-    )
-    const unlike = unlikeNginxes(cells)
-    return unlike === null ? [] : [`${what}: between ${unlike}, so that a part may be theirs.`]
-  })
-  return [{ title: 'What each step costs, per request', table, notes }]
+  return [{ title: 'What each step costs, per request', table, notes: [] }]
 }
 
 /** Rates over the number of workers. */
@@ -210,11 +190,6 @@ function describeApart(
   const factor = theirs / ratio.value
   if (Math.max(factor, 1 / factor) <= APART) return null
   return { race, text: `${id}: ${formatRatio(theirs)} as published, ${formatRatioInterval(ratio)} ours.` }
-}
-
-/** `NGINX 1.30.2 (docker) with njs 1.0.2` */
-function nameNginx({ kind, version, njs }: NginxVersion): string {
-  return `NGINX ${version} (${kind})${njs === null ? '' : ` with njs ${njs.version}`}`
 }
 
 /** A row: a system in one race, with its figures; undefined if it was skipped. */
