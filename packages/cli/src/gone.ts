@@ -1,6 +1,7 @@
 /** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
 const GONE: Readonly<Record<string, string>> = {
   'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
+  'pnpm conformance --http2': 'nginx/test/http2.test.ts asks an app over HTTP/2',
   'pnpm conformance --seed': 'it sends the same requests every time',
   'pnpm conformance --runs': 'it sends the same requests every time',
   'pnpm conformance --manners': 'docs/choosing-a-framework.md lists what differs between frameworks',

@@ -21,7 +21,6 @@ const USAGE = `Checks that a server responds as docs/contract.md says.
   <role>               ${ROLES.join(', ')}
   --without CAPABILITY the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)
   --insecure           https:// on loopback with any certificate, such as our own
-  --http2              over https://, speaks HTTP/2
   --proxied            NGINX responds or stands in front
   --compressed         that NGINX compresses pages
   --only TEXT          only the checks whose name contains it
@@ -56,7 +55,6 @@ function readArguments(args: readonly string[]) {
     {
       without: { type: 'string', multiple: true, default: [] },
       insecure: { type: 'boolean', default: false },
-      http2: { type: 'boolean', default: false },
       proxied: { type: 'boolean', default: false },
       compressed: { type: 'boolean', default: false },
       socket: { type: 'string' },
@@ -84,7 +82,6 @@ function readOptions(values: Arguments['values'], [role, url, ...rest]: Argument
     role,
     target:
       values.socket === undefined ? parseTarget(url ?? '', values.insecure) : { socketPath: values.socket },
-    http2: values.http2,
     absent: values.without.map(readCapability),
     proxied: values.proxied,
     compressed: values.compressed,

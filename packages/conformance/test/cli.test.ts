@@ -96,7 +96,6 @@ test('wrong usage is one sentence and 2', async () => {
       'x',
     ],
     [/^pnpm conformance --seed is gone: /, 'ssr', 'http://127.0.0.1:1', '--seed', '7'],
-    [/HTTP\/2 is spoken over TLS only/, 'ssr', 'http://127.0.0.1:1', '--http2'],
     [/--nonsense/, 'ssr', 'http://127.0.0.1:1', '--nonsense'],
     [/^Nothing listens at unix:\/no\/such\/socket /, 'hello', '--socket', '/no/such/socket'],
   ]

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createSecureServer, type ServerHttp2Session } from 'node:http2'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { generate } from 'selfsigned'
 import { type Connection, openConnection } from '../src/http/connection.ts'
-import { SharedHttp2 } from '../src/http/http2.ts'
 
 /** Runs with a connection to a server that does nothing but what `serve` does. */
 async function withServer(
@@ -107,36 +104,3 @@ function abortable() {
   const controller = new AbortController()
   return { signal: controller.signal, abort: () => controller.abort() }
 }
-
-test('HTTP/2: requests share a connection, until the server closes it or does not respond', async () => {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }])
-  const sessions: ServerHttp2Session[] = []
-  const server = createSecureServer({ cert, key }, (request, response) => {
-    if (request.url !== '/silent') response.end('here')
-  }).on('session', (session) => sessions.push(session))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  const target = { host: '127.0.0.1', port: typeof address === 'object' ? (address?.port ?? 0) : 0, ca: null }
-  const end = new AbortController()
-  const shared = new SharedHttp2(target, { timeoutMs: 1000, http2: true, signal: end.signal })
-  const ask = async () => (await shared.exchange({ target: '/' })).body.toString()
-  try {
-    assert.deepEqual(await Promise.all([ask(), ask(), ask()]), ['here', 'here', 'here'])
-    assert.equal(await ask(), 'here')
-    assert.equal(sessions.length, 1)
-    const closed = once(sessions[0] ?? server, 'close')
-    sessions[0]?.close()
-    await closed
-    assert.equal(await ask(), 'here')
-    assert.equal(sessions.length, 2)
-    await assert.rejects(shared.exchange({ target: '/silent' }), { failure: 'timeout' })
-    assert.equal(await ask(), 'here')
-    assert.equal(sessions.length, 3)
-    end.abort()
-    await assert.rejects(ask(), { failure: 'aborted' })
-  } finally {
-    shared.destroy()
-    for (const session of sessions) session.destroy()
-    server.close()
-  }
-})

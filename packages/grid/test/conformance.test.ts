@@ -90,10 +90,6 @@ async function conforms(lineup: Lineup | undefined, app: App, topology: Topology
   }
   const report = await suite.check(options)
   if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
-  if (topology === 'nginx-tls') {
-    const http2 = await suite.check({ ...options, http2: true })
-    if (http2.differences.length > 0) throw new Error(`over HTTP/2:\n${formatReport(http2)}`)
-  }
 }
 
 /** An NGINX of this machine with the wanted engine, and how to ask for it. */

@@ -1,5 +1,4 @@
 import { type Connection, openConnection } from '../http/connection.ts'
-import { Http1Only } from '../http/http2.ts'
 import { describeRequest, type Request } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { NoResponse } from '../http/source.ts'
@@ -32,8 +31,6 @@ export class Probe {
   readonly subject: Subject
   readonly differences: Difference[] = []
   readonly #check: Named
-  /** Whether anything could be tried over this protocol. */
-  tried = false
 
   constructor(subject: Subject, check: Named) {
     this.subject = subject
@@ -55,9 +52,7 @@ export class Probe {
   async connected<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await this.connect()
     try {
-      const result = await use(connection)
-      this.tried ||= result !== undefined
-      return result
+      return await use(connection)
     } finally {
       connection.destroy()
     }
@@ -65,22 +60,20 @@ export class Probe {
 
   /** Compares a response with what the contract says. */
   judge(request: Request, response: HttpResponse, expected: Expectation | readonly Expectation[]): void {
-    this.tried = true
     this.report(request, ...judge(request, response, expected, this.subject.session))
   }
 
   /**
    * Sends a request and compares the response. A missing response is a difference.
-   * @param connection default: a new connection for this request alone, or a shared one of HTTP/2
+   * @param connection default: a new connection for this request alone
    */
   async expect(
     request: Request,
     expected: Expectation | readonly Expectation[],
     connection?: Connection,
   ): Promise<HttpResponse | undefined> {
-    const open = connection ?? this.subject.shared
     return this.attempt(request, async () => {
-      const response = await (open?.exchange(request) ?? this.connected((own) => own.exchange(request)))
+      const response = await (connection?.exchange(request) ?? this.connected((own) => own.exchange(request)))
       this.judge(request, response, expected)
       return response
     })
@@ -103,8 +96,6 @@ export class Probe {
     try {
       return await action()
     } catch (error) {
-      // HTTP/2 cannot express some requests. The others of the check count.
-      if (error instanceof Http1Only) return undefined
       if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
       this.report(request, { expected: 'a response', received: error.message })
       if (error.failure === 'timeout' || error.failure === 'refused') throw new GaveUp()

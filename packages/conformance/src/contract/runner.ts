@@ -1,5 +1,4 @@
 import { openConnection } from '../http/connection.ts'
-import { Http1Only, SharedHttp2 } from '../http/http2.ts'
 import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import type { Check } from './check.ts'
@@ -19,8 +18,6 @@ export interface Options {
   proxied?: boolean
   /** A proxy in front compresses pages; default false. */
   compressed?: boolean
-  /** Speaks HTTP/2, over TLS. What is about HTTP/1.1 is skipped; default false. */
-  http2?: boolean
   /** Only checks whose name contains this. */
   only?: string
   /** Milliseconds for each response. */
@@ -58,14 +55,6 @@ export interface Report {
  */
 export async function checkConformance(options: Options): Promise<Report> {
   const subject = createSubject(options, await loadPage())
-  try {
-    return await runChecks(subject, options)
-  } finally {
-    subject.shared?.destroy()
-  }
-}
-
-async function runChecks(subject: Subject, options: Options): Promise<Report> {
   const report: Report = {
     role: subject.role,
     tls: await assertReachable(subject),
@@ -91,14 +80,11 @@ function createSubject(options: Options, page: Page | undefined): Subject {
     absent,
     timeoutMs,
     signal: options.signal,
-    http2: options.http2,
     session: createSession(proxied),
-    shared: undefined,
     page,
     log: options.log,
     assets: () => found,
   }
-  if (options.http2) subject.shared = new SharedHttp2(target, subject)
   let found: Promise<readonly string[]>
   subject.assets = () => (found ??= discoverAssets(subject))
   return subject
@@ -143,10 +129,6 @@ async function runCheck(check: Check, subject: Subject, report: Report): Promise
   const probe = new Probe(subject, check)
   const complete = await completes(check, probe)
   const { name, section } = check
-  if (subject.http2 && complete && !probe.tried && probe.differences.length === 0) {
-    report.skipped.push({ check: name, reason: 'it is about HTTP/1.1' })
-    return false
-  }
   const results = probe.differences.length === 0 ? report.passed : report.failed
   results.push({ check: name, section })
   report.differences.push(...probe.differences)
@@ -159,7 +141,6 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
     return true
   } catch (error) {
     if (error instanceof GaveUp) return false
-    if (error instanceof Http1Only) return true
     if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
     probe.report('the check itself', { expected: 'a response', received: error.message })
     return false

@@ -1,5 +1,4 @@
-import type { Patience } from '../http/http1.ts'
-import type { SharedHttp2 } from '../http/http2.ts'
+import type { Patience } from '../http/connection.ts'
 import type { Target } from '../http/target.ts'
 import type { Session } from './judge.ts'
 import type { Page } from './page.ts'
@@ -29,8 +28,6 @@ export interface Subject extends Patience {
   role: Role
   absent: readonly Capability[]
   session: Session
-  /** For requests that need no connection of their own; undefined over HTTP/1.1, where each has one. */
-  shared: SharedHttp2 | undefined
   /** What the documents should be; undefined where it was not built. */
   page: Page | undefined
   /** All that the server has logged so far; undefined where nobody can read it. */
