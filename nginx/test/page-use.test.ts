@@ -94,7 +94,7 @@ describe('landing page: use', { skip }, () => {
   test('without a report it says how to get one', () =>
     visit({}, async (page) => {
       await untilSummary(page, '12 of 12 respond')
-      assert.match(await textOf(page, '#report'), /^There is none yet: pnpm bench --docker/)
+      assert.match(await textOf(page, '#report'), /^There is none yet: pnpm bench/)
     }))
 
   for (const colorScheme of sample('colour schemes', ['light', 'dark'] as const, 1)) {

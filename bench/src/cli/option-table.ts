@@ -6,8 +6,7 @@ import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 
 const quick = (help: string) => flag(help, { excludes: ['thorough'] })
 const connections = integer('N', 'kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
-const resume = (help: string) =>
-  text('RESULT', help, { isValueOptional: true, excludes: ['docker', 'kubernetes', 'target'] })
+const resume = (help: string) => text('RESULT', help, { isValueOptional: true, excludes: ['target'] })
 const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: 86_400_000 })
 const seed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
 const dryRun = flag('prints the plan and the time it takes')
@@ -21,29 +20,11 @@ const OUTPUT = {
 
 const DOWNLOAD = { 'no-download': flag('does not fetch NGINX if this machine has none') }
 
-const CLUSTER = {
-  kubernetes: flag('measures pods of a cluster, from pods on other nodes'),
-  context: text('NAME', 'of the kubeconfig', { needs: 'kubernetes' }),
-  namespace: text('NAME', 'where the pods are (default startgrid)', { needs: 'kubernetes' }),
-  'server-node': text('SELECTOR', 'the name of a node, or labels of nodes: pool=bench', {
-    needs: 'kubernetes',
-  }),
-  'generator-node': text('SELECTOR', 'the same for generators', { needs: 'kubernetes' }),
-  generators: integer('N', 'pods that offer each load together (default 1)', {
-    ...{ min: 1, max: 32, needs: 'kubernetes' },
-  }),
-}
-
 /** Which cells, and where their servers are. @param topology the default */
 const cells = (topology: string) => ({
   only: text('NAMES', 'frameworks, apps or roles, with commas: fastify,koa/ssr', { excludes: ['target'] }),
   role: text('NAMES', ROLES.join(', ')),
   topology: text('NAMES', `${TOPOLOGIES.join(', ')}; default ${topology}`, { excludes: ['target'] }),
-  docker: flag('measures the services of Compose, from a container', {
-    excludes: ['kubernetes', 'target'],
-  }),
-  ...CLUSTER,
-  kubernetes: flag(CLUSTER.kubernetes.help, { excludes: ['target'] }),
   target: text(
     'URL',
     'measures an app that already runs, with the workload of its --role: http://10.0.0.9:3000',
@@ -86,16 +67,13 @@ export const STUDY = {
   all: flag('all of published sources, one after the other'),
   list: flag('the studies and their claims'),
   quick: flag('3 launches of every system instead of 8; all studies in under 40 minutes'),
-  ...CLUSTER,
   'as-published': flag(
     "also runs the source's own tool and settings; its figures are shown beside ours and decide nothing",
-    { excludes: ['kubernetes'] },
   ),
   heats: integer('N', 'launches of every system, 2 to 100', { min: 2, max: 100 }),
   'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
   docs: flag(
     'stores the results in docs/studies/results, by machine, and makes the pages again; of overhead and startup, writes their tables into docs/choosing-a-framework.md',
-    { excludes: ['kubernetes'] },
   ),
   seed,
   resume: resume('goes on with an interrupted run (default: the newest); finished studies are not run again'),

@@ -11,15 +11,10 @@ import {
   ROLES,
   type Role,
 } from '@startgrid/grid/apps.ts'
-import { NAMESPACE } from '@startgrid/grid/kubernetes.ts'
-import { readNodeSelector } from '../environments/kubernetes/site.ts'
 import { readOrigin } from '../environments/running/origin.ts'
-import type { ClusterSite, Options, ServerLocation } from '../experiment/options.ts'
+import type { Options, ServerLocation } from '../experiment/options.ts'
 import { PROFILES, type ProfileName, TARGET_EFFORT } from '../experiment/profiles.ts'
-import { GRID, type STUDY } from './option-table.ts'
-
-/** Containers take seconds to start, so a run of as many heats takes longer. */
-const MORE_FOR_CONTAINERS = 1.5
+import { GRID } from './option-table.ts'
 
 /** Looking at intervals after fewer heats would stop at lucky ones. */
 const LEAST_HEATS_FOR_PRECISION = 6
@@ -36,9 +31,7 @@ export function readOptions(args: readonly string[]): Options {
   const effort = site.target === undefined ? PROFILES[profile] : TARGET_EFFORT[profile]
   const { heats = effort.heats, slices = effort.slices, slice = effort.sliceMs, precision } = values
   const custom = EFFORT.some((name) => given.has(name))
-  const isSlow = site.docker || site.cluster !== undefined
-  const longer = (isSlow ? MORE_FOR_CONTAINERS : 1) * (values.latency ? 2 : 1)
-  const usualMs = custom ? null : effort.maxTimeMs * longer
+  const usualMs = custom ? null : effort.maxTimeMs * (values.latency ? 2 : 1)
   return {
     ...commonOf(values, { frameworks, roles, topology: 'direct,nginx' }),
     ...site,
@@ -110,45 +103,18 @@ function chooseApps(
   return chosen
 }
 
-type Words = Pick<Values<typeof GRID>, 'docker' | 'topology' | 'target' | 'role' | 'without'> & ClusterWords
-
-type ClusterWords = Pick<
-  Values<typeof STUDY>,
-  'kubernetes' | 'context' | 'namespace' | 'server-node' | 'generator-node' | 'generators'
->
+type Words = Pick<Values<typeof GRID>, 'target' | 'role' | 'without'>
 
 /** Where the servers are. @throws {UsageError} for what cannot be combined */
 function readSite(words: Words): ServerLocation {
-  const { docker, kubernetes, target, topology = '' } = words
-  const inContainers = ['direct', 'nginx']
-  const other = split(topology).find((name) => name.startsWith('nginx-') && !inContainers.includes(name))
-  if ((docker || kubernetes) && other !== undefined)
-    throw new UsageError(`There is no ${other} in containers, only ${inContainers.join(' and ')}.`)
-  const cluster = readCluster(words)
-  return target === undefined
-    ? { docker, cluster, target: undefined, role: undefined, absent: [] }
-    : readTarget(target, words)
-}
-
-export function readCluster(words: ClusterWords): ClusterSite | undefined {
-  if (!words.kubernetes) return undefined
-  for (const option of ['server-node', 'generator-node'] as const)
-    if (words[option] !== undefined) readNodeSelector(`--${option}`, words[option])
-  return {
-    context: words.context ?? null,
-    namespace: words.namespace ?? NAMESPACE,
-    serverNode: words['server-node'] ?? null,
-    generatorNode: words['generator-node'] ?? null,
-    generators: words.generators ?? 1,
-  }
+  const { target } = words
+  return target === undefined ? { target: undefined, role: undefined, absent: [] } : readTarget(target, words)
 }
 
 function readTarget(target: string, { role, without }: Words): ServerLocation {
   if (role === undefined || role.includes(','))
     throw new UsageError(`--target needs the --role of the app that runs there, one of ${ROLES.join(', ')}.`)
   return {
-    docker: false,
-    cluster: undefined,
     target: readOrigin(target),
     role: findRole(role),
     absent: without === undefined ? [] : split(without).map(readCapability),

@@ -1,9 +1,9 @@
+import type { GeneratorOptions } from '@startgrid/loadgen'
 import { readVersions } from '@startgrid/machine/provenance.ts'
 import autocannon from 'autocannon/package.json' with { type: 'json' }
 import type { DriverRecord } from '../model/provenance.ts'
 import { AutocannonDriver } from './autocannon.ts'
 import type { Driver } from './driver.ts'
-import type { GeneratorSource } from './generator.ts'
 import { StartgridDriver } from './startgrid.ts'
 import { WrkDriver, wrkVersion } from './wrk.ts'
 
@@ -12,7 +12,7 @@ import { WrkDriver, wrkVersion } from './wrk.ts'
  * @param options how Startgrid's generator is started; of foreign ones only the core that they may use counts
  * @throws {LoadError} with a sentence: it is not installed, or cannot be started
  */
-export async function createDriver(name: DriverRecord['name'], options: GeneratorSource): Promise<Driver> {
+export async function createDriver(name: DriverRecord['name'], options: GeneratorOptions): Promise<Driver> {
   const { cpu } = options
   if (name === 'wrk') return new WrkDriver(await wrkVersion(), cpu)
   if (name === 'autocannon') {
@@ -26,10 +26,10 @@ export async function createDriver(name: DriverRecord['name'], options: Generato
 /** What offers the load of each cell: mostly the same, and others where a study asks for them. */
 export class Drivers {
   readonly usual: StartgridDriver
-  readonly #options: GeneratorSource
+  readonly #options: GeneratorOptions
   readonly #others = new Map<Driver['name'], Driver>()
 
-  constructor(usual: StartgridDriver, options: GeneratorSource) {
+  constructor(usual: StartgridDriver, options: GeneratorOptions) {
     this.usual = usual
     this.#options = options
   }
@@ -48,7 +48,7 @@ export class Drivers {
 }
 
 /** The one that open loops need. @throws {LoadError} if it cannot be started */
-export async function createStartgridDriver(options: GeneratorSource): Promise<StartgridDriver> {
+export async function createStartgridDriver(options: GeneratorOptions): Promise<StartgridDriver> {
   const driver = new StartgridDriver(readVersions().startgrid, options)
   await driver.start()
   return driver

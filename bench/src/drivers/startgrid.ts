@@ -1,4 +1,4 @@
-import { type LoadResult, percentiles } from '@startgrid/loadgen'
+import { type GeneratorOptions, type LoadResult, percentiles } from '@startgrid/loadgen'
 import {
   type Capabilities,
   type Checked,
@@ -7,28 +7,19 @@ import {
   type SliceLoad,
   type SlicePlan,
 } from './driver.ts'
-import { type GeneratorSource, LastingGenerator } from './generator.ts'
-
-/** What passes on a load and its result takes 1 to 3 ms of the cores (Docker, a cluster): that must stay far below what counts as a disturbance. */
-const RELAYED_SLICE_MS = 200
+import { LastingGenerator } from './generator.ts'
 
 /** packages/loadgen: the default. */
 export class StartgridDriver extends LastingGenerator implements Driver {
   readonly name = 'startgrid'
   readonly version: string
-  readonly capabilities: Capabilities
-  readonly #isAlone: boolean
 
-  /** @param version of this checkout; @param source how its processes are started */
-  constructor(version: string, source: GeneratorSource) {
-    super(source)
+  readonly capabilities: Capabilities = { phases: true, minSliceMs: 1, warmupMs: 1000 }
+
+  /** @param version of this checkout; @param options how its process is started */
+  constructor(version: string, options: GeneratorOptions) {
+    super(options)
     this.version = version
-    this.capabilities = {
-      phases: true,
-      minSliceMs: source.command === undefined && source.team === undefined ? 1 : RELAYED_SLICE_MS,
-      warmupMs: 1000,
-    }
-    this.#isAlone = source.team === undefined
   }
 
   async check(): Promise<Checked> {
@@ -50,8 +41,7 @@ export class StartgridDriver extends LastingGenerator implements Driver {
       generator: {
         cpuSeconds: cpu.seconds,
         waitSeconds: self.waitSeconds,
-        // Generators of a team may leave their core to each other.
-        ...(this.#isAlone && { pollingSeconds: seconds }),
+        pollingSeconds: seconds,
       },
     }
   }

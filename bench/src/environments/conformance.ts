@@ -1,9 +1,7 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Report } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/apps.ts'
-import type { Target } from '@startgrid/grid/launcher.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
-import { formatAddress } from '@startgrid/nginx/address.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import {
@@ -115,31 +113,6 @@ function contractOf({ role }: Cell, system: System): Contract {
     absent: running?.absent ?? own?.absent ?? [],
     proxied: nginx !== undefined || running !== undefined || isInNginx(system),
     compressed: nginx?.front.startsWith('nginx') ?? false,
-  }
-}
-
-/**
- * The suite as a program in the image of the generator, where names and addresses of servers are known.
- * @returns what Node runs there
- * @throws {Error} for a socket, which nobody can reach from another container
- */
-export function suiteWords(target: Target, { role, absent, proxied, compressed }: Contract): string[] {
-  if (!('port' in target)) throw new Error('containers have no socket in common')
-  return [
-    ...['packages/conformance/src/cli.ts', role, `http://${formatAddress(target)}`],
-    '--json',
-    ...(proxied ? ['--proxied'] : []),
-    ...(compressed ? ['--compressed'] : []),
-    ...absent.flatMap((capability) => ['--without', capability]),
-  ]
-}
-
-/** What the suite printed; without a report, what it complained of. */
-export function readProof(stdout: string, stderr: string): Proof {
-  try {
-    return proofOf(JSON.parse(stdout) as Report)
-  } catch {
-    return failed(`the suite did not run: ${stderr.trim().split('\n').at(-1) || 'it ended without a report'}`)
   }
 }
 

@@ -3,6 +3,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { type Role, runtimeOf } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
+import type { GeneratorOptions } from '@startgrid/loadgen'
 import {
   type CpuSeconds,
   compareSamples,
@@ -11,29 +12,25 @@ import {
   takeSample,
 } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
-import type { GeneratorSource } from '../drivers/generator.ts'
 import { launchName } from '../experiment/cells.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { LaunchRecord, Spread } from '../model/heat.ts'
 import type { NginxVersion } from '../model/provenance.ts'
-import type { Run } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import type { Warning } from '../model/warnings.ts'
 
 /**
- * Where servers run and how they are reached there: native, docker, kubernetes, running. The engine works with this alone.
+ * Where servers run and how they are reached there: native, running. The engine works with this alone.
  *
  * `open…` finds or makes what lasts for the whole run, and marks the cells that cannot run there as skipped. Per heat `start` starts systems, and
- * `Servers` stops them. The load is offered by a driver; `generator` says how its process starts, such as inside of a container.
+ * `Servers` stops them. The load is offered by a driver.
  */
 export interface Environment {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
   readonly cores: Settings['cores']
-  /** How Startgrid's generator is started there. */
-  readonly generator: GeneratorSource
-  /** What a result says otherwise than of servers that run as processes of this machine. */
-  readonly facts: Partial<Pick<Run, 'machine' | 'versions'>>
+  /** How the generator is started. */
+  readonly generator: GeneratorOptions
   /** The NGINX that the cells need; null if none does, or there is none. */
   readonly nginx: NginxVersion | null
   /** Whether it can start an NGINX that is alone, to find what the generator can ask for at most. */
@@ -104,21 +101,6 @@ export async function startServers(
   }
 }
 
-/**
- * Why a cell cannot be reached.
- * @param parts what serves it, and the NGINX in front
- * @param failures of what was started, by its name
- */
-export function whyMissing(
-  { app, proxy }: { app: string | undefined; proxy: string | null },
-  failures: ReadonlyMap<string, string>,
-): string | null {
-  const own = failures.get(app ?? '')
-  if (own !== undefined) return `the app did not start: ${oneLine(own)}`
-  const front = failures.get(proxy ?? '')
-  return front === undefined ? null : `NGINX does not start: ${oneLine(front)}`
-}
-
 /** Waits for what may take minutes. @returns undefined at once after an abort */
 export async function orAborted<Value>(
   promise: Promise<Value>,
@@ -171,11 +153,6 @@ export function isInNginx({ app }: Pick<System, 'app'>): boolean {
 /** Of the environment of an app: it logs no request, and refuses no page. */
 export const MEASURABLE = { ...NEVER_SHED, LOG_LEVEL: 'warn' } as const
 
-/** The framework whose app a system starts, which is the name of its image. Undefined for what has none. */
-export function frameworkOf({ app }: Pick<System, 'app'>): string | undefined {
-  return app?.package.replace(/^.*\//, '')
-}
-
 /** What serves one cell: an app, and the proxy in front of it. */
 export interface Server {
   /** Where the generator reaches it. */
@@ -218,9 +195,4 @@ export function beginAccountOf(subject: Subject): EndAccount {
     const after = takeSample(subject)
     return (own) => compareSamples(before, after, own)
   }
-}
-
-/** The host name of an app or of another launch, and of its container: `node-hello`, of its twin `node-hello-2`. */
-export function hostOf(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }

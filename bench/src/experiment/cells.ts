@@ -98,14 +98,9 @@ export function fitToMachine(cells: readonly Cell[], servers: number | null): vo
   const all = availableParallelism()
   const most = servers ?? Math.max(1, all - 1)
   // A probe has the whole machine, for there is no generator beside it.
-  fitTo(cells, ({ workload }) => (workload === null ? all : most))
-}
-
-/** Gives every cell at most so many cores. @param most of one cell, or of each */
-export function fitTo(cells: readonly Cell[], most: number | ((cell: Cell) => number)): void {
   for (const cell of cells) {
     const { cores } = cell
-    cores.given = Math.min(cores.wanted, typeof most === 'number' ? most : most(cell))
+    cores.given = Math.min(cores.wanted, cell.workload === null ? all : most)
     // Every process has to become warm, and those that share a core take turns.
     cell.warmupMs *= Math.ceil(cores.wanted / cores.given)
   }
@@ -145,10 +140,6 @@ export function planHeats(races: readonly string[], heats: number, seed: number)
 /** Starting, stopping and asking for the first responses, in milliseconds: a part for all, and one per app. */
 const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
   native: { all: 400, each: 240 },
-  // Containers are made and removed, and their health is asked for every half second.
-  docker: { all: 2500, each: 500 },
-  // A pod with all of them: its probe is sent every second, and its removal takes some seconds.
-  kubernetes: { all: 6000, each: 500 },
   target: { all: 0, each: 0 },
 }
 

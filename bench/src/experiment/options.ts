@@ -1,27 +1,10 @@
 import type { App, Role, Topology } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
-import type { ClusterRecord } from '../model/provenance.ts'
 import type { Mode } from '../model/result.ts'
 import type { ProfileName } from './profiles.ts'
 
-/** The nodes of a cluster that a run uses. */
-export type ClusterSite = Pick<
-  ClusterRecord,
-  'context' | 'namespace' | 'serverNode' | 'generatorNode' | 'generators'
->
-
-/** Before anything is known of the cluster. */
-export function clusterRecord(site: ClusterSite): ClusterRecord {
-  const nothing = { version: null, nodes: [], roundTripMs: null, voided: [] }
-  return { ...site, ...nothing, agent: { cpuSeconds: 0, seconds: 0 } }
-}
-
-/** Where the servers of a run are: processes of this machine, its containers, a cluster, or one server that already runs somewhere. */
+/** Where the servers of a run are: processes of this machine, or one server that already runs somewhere. */
 export interface ServerLocation {
-  /** The services of Compose. */
-  docker: boolean
-  /** Pods of Kubernetes. */
-  cluster: ClusterSite | undefined
   /** The origin of a server that already runs. */
   target: string | undefined
   /** What that server does; undefined without one. */
@@ -30,14 +13,8 @@ export interface ServerLocation {
   absent: Capability[]
 }
 
-export function modeOf({
-  docker,
-  cluster,
-  target,
-}: Pick<ServerLocation, 'docker' | 'cluster' | 'target'>): Mode {
-  if (target !== undefined) return 'target'
-  if (cluster !== undefined) return 'kubernetes'
-  return docker ? 'docker' : 'native'
+export function modeOf({ target }: Pick<ServerLocation, 'target'>): Mode {
+  return target === undefined ? 'native' : 'target'
 }
 
 /** What `pnpm bench` is asked to do. */

@@ -7,7 +7,7 @@ import type { Settings } from '../model/settings.ts'
 import { heatsWithin } from './budget.ts'
 import { planCells } from './cells.ts'
 import { gridExperiment, targetExperiment } from './grid.ts'
-import { type ClusterSite, clusterRecord, modeOf, type Options } from './options.ts'
+import { modeOf, type Options } from './options.ts'
 import { PROFILES } from './profiles.ts'
 import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 
@@ -35,12 +35,10 @@ interface StudyOptions {
   heats: number | undefined
   maxTimeMs?: number | undefined
   seed: number
-  /** Undefined: processes of this machine. */
-  cluster?: ClusterSite | undefined
 }
 
 export function createStudyResult(study: Experiment, options: StudyOptions, command: string): StudyResult {
-  const { profile, asPublished, seed, cluster } = options
+  const { profile, asPublished, seed } = options
   const effort = STUDY_PROFILES[profile]
   const settings = {
     ...{ ...effort, profile },
@@ -48,16 +46,12 @@ export function createStudyResult(study: Experiment, options: StudyOptions, comm
     maxTimeMs: options.maxTimeMs ?? effort.maxTimeMs,
   }
   return {
-    ...planRun(
-      planCells(study),
-      { docker: false, cluster, target: undefined, absent: [], seed, settings },
-      command,
-    ),
+    ...planRun(planCells(study), { target: undefined, absent: [], seed, settings }, command),
     ...{ kind: 'study', study: study.name, published: asPublished ? [] : null, analysis: null },
   }
 }
 
-type Where = Pick<Options, 'docker' | 'cluster' | 'target' | 'absent' | 'seed'>
+type Where = Pick<Options, 'target' | 'absent' | 'seed'>
 
 function planRun(
   cells: Cell[],
@@ -69,12 +63,11 @@ function planRun(
   },
   command: string,
 ): Omit<Run, 'kind'> {
-  const { target, absent, cluster, seed } = where
+  const { target, absent, seed } = where
   return {
     schema: 5,
     mode: modeOf(where),
     target: target === undefined ? null : { origin: target, absent },
-    cluster: cluster === undefined ? null : clusterRecord(cluster),
     startedAt: new Date().toISOString(),
     finishedAt: null,
     command,

@@ -11,7 +11,6 @@ import { isCrowded } from './trial.ts'
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
 export function deriveWarnings(result: StoredResult): Warning[] {
   const seen = [
-    ...voided(result),
     ...excluded(result),
     ...crowded(result),
     ...disturbed(trialsOf(result)),
@@ -65,13 +64,6 @@ function suspects({ analysis }: RaceResult): Warning[] {
     const { twin, ratio, p } = control
     return [{ kind: 'suspect', twin, metric: METRIC_NAMES[metric], difference: ratio.value - 1, p }]
   })
-}
-
-/** Because of a generator or a CPU limit. */
-function voided(result: StoredResult): Warning[] {
-  const loads = result.kind === 'study' ? [] : (result.cluster?.voided ?? [])
-  const [first] = loads
-  return first === undefined ? [] : [{ kind: 'voided', loads: loads.length, first }]
 }
 
 function excluded({ heats }: Run): Warning[] {

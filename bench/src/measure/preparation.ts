@@ -7,7 +7,7 @@ import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
 import type { Experiment } from '../model/experiment.ts'
-import type { Run, StoredResult } from '../model/result.ts'
+import type { StoredResult } from '../model/result.ts'
 import { describeWarning, type Warning } from '../model/warnings.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, warnings, saving. */
@@ -76,12 +76,20 @@ export async function withPreparedRun<Kind extends StoredResult>(
     throw error
   })
   if (environment === undefined) return store()
-  adoptFacts(result, environment, warn)
-  Object.assign(result.settings, { cores: environment.cores })
+  const { nginx, cores, generator } = environment
+  if (
+    result.heats.length > 0 &&
+    result.nginx !== null &&
+    nginx !== null &&
+    result.nginx.version !== nginx.version
+  )
+    warn({ kind: 'other-versions', name: 'NGINX', before: result.nginx.version, now: nginx.version })
+  result.nginx = nginx
+  result.settings.cores = cores
   try {
-    const driver = await createStartgridDriver(environment.generator)
+    const driver = await createStartgridDriver(generator)
     result.driver.version = driver.version
-    const drivers = new Drivers(driver, environment.generator)
+    const drivers = new Drivers(driver, generator)
     try {
       const prepared = { ...preparation, result, environment, drivers, warn, store, countsFrom: 0 }
       await measureOn(prepared, measure)
@@ -94,36 +102,22 @@ export async function withPreparedRun<Kind extends StoredResult>(
   }
 }
 
-/** What a resumed run finds changed is told. */
-function adoptFacts(result: Run, { facts, nginx }: Environment, warn: (warning: Warning) => void): void {
-  const { machine, versions } = facts
-  const compare = (name: string, before: string, now = before) => {
-    if (result.heats.length > 0 && before !== now) warn({ kind: 'other-versions', name, before, now })
-  }
-  compare('The operating system', result.machine.os, machine?.os)
-  compare('Node', result.versions.node, versions?.node)
-  if (result.nginx !== null) compare('NGINX', result.nginx.version, nginx?.version)
-  Object.assign(result, { ...facts, nginx })
-}
-
 /** What every measurement does while generator and environment are there. */
 async function measureOn<Kind extends StoredResult>(
   prepared: PreparedRun<Kind>,
   measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
   const { result, environment, drivers, signal, warn } = prepared
-  // In a cluster, nothing that is measured runs here.
-  const isHere = result.mode !== 'kubernetes'
   const steal = watchSteal()
   const beganAt = performance.now()
-  if (isHere) for (const warning of await inspectMachine(signal)) warn(warning)
+  for (const warning of await inspectMachine(signal)) warn(warning)
   const inspectedAt = performance.now()
   await prove(prepared)
   prepared.countsFrom = beganAt + performance.now() - inspectedAt
   const ceiling = { driver: drivers.usual, connections: 64, signal }
   result.driver.ceiling = (await measureCeiling(environment, ceiling, warn)) ?? result.driver.ceiling
   await measure(prepared)
-  if (isHere) for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
+  for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
   if (!signal.aborted) result.finishedAt = new Date().toISOString()
 }
 

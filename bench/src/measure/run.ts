@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Spinner } from '@startgrid/machine/spin.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { withCeiling } from '../environments/ceiling.ts'
-import { openDocker } from '../environments/docker/environment.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { openNative } from '../environments/native/environment.ts'
 import { openRunning } from '../environments/running/environment.ts'
@@ -72,16 +71,10 @@ async function slownessOf(spinner: Pick<Spinner, 'spin' | 'rounds'>): Promise<nu
  */
 export async function openEnvironment(
   experiment: Experiment,
-  { mode, target, cluster, cells, settings }: Pick<Run, 'mode' | 'target' | 'cluster' | 'cells' | 'settings'>,
+  { target, cells, settings }: Pick<Run, 'target' | 'cells' | 'settings'>,
   options: EnvironmentOptions,
 ): Promise<Environment> {
   const own = withCeiling(experiment)
-  if (mode === 'docker') return openDocker(own, cells, options)
-  if (cluster !== null) {
-    // The client of Kubernetes takes a second to load.
-    const { openKubernetes } = await import('../environments/kubernetes/environment.ts')
-    return openKubernetes(own, cells, { ...options, record: cluster })
-  }
   if (target !== null) return openRunning(own, { ...options, pauseMs: settings.pauseMs })
   return openNative(own, cells, options)
 }

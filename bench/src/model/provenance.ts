@@ -1,6 +1,6 @@
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import Type from 'typebox'
-import { count, list, number, object, oneOf, orNull, record, type Static, text } from './schema.ts'
+import { count, list, object, oneOf, orNull, record, type Static, text } from './schema.ts'
 
 /** Where a run took place, and by what. */
 
@@ -32,7 +32,7 @@ export const Versions = object(
 
 export type NginxVersion = Static<typeof NginxVersion>
 export const NginxVersion = object({
-  kind: text('Where it was found: path, docker, download or kubernetes.'),
+  kind: text('Where it was found: path, docker or download.'),
   version: text('Version of NGINX.'),
   njs: orNull(
     object({
@@ -41,45 +41,6 @@ export const NginxVersion = object({
     }),
     'Its njs module; null without one.',
   ),
-})
-
-export type ClusterNode = Static<typeof ClusterNode>
-export const ClusterNode = object({
-  name: text('Name of the node.'),
-  role: oneOf(['servers', 'generators'], 'What ran there.'),
-  cpus: list(Type.Integer(), 'CPUs that pods may use there.'),
-  bootId: orNull(
-    Type.String(),
-    'Boot id of its kernel: nodes with the same one are one machine; null if it cannot be read.',
-  ),
-  machine: Machine,
-})
-
-/** Where in a cluster it ran. */
-export type ClusterRecord = Static<typeof ClusterRecord>
-export const ClusterRecord = object({
-  context: orNull(Type.String(), 'Context of the kubeconfig; null is the current one.'),
-  namespace: text('Namespace of its pods.'),
-  serverNode: orNull(
-    Type.String(),
-    'What was asked for, the name of a node or labels of nodes; null leaves it to the scheduler.',
-  ),
-  generatorNode: orNull(Type.String(), 'The same for the generators.'),
-  generators: count('Pods that offered each load together.'),
-  version: orNull(Type.String(), 'Version of Kubernetes, such as v1.34.1; null until the run is prepared.'),
-  nodes: list(ClusterNode, 'The nodes that were used, that of the servers first.'),
-  roundTripMs: orNull(
-    Type.Number(),
-    'Milliseconds to open a connection from the first generator to the node of the servers, the median; null if not measured.',
-  ),
-  agent: object(
-    {
-      cpuSeconds: number('CPU time in seconds.'),
-      seconds: number('The seconds in which it used that.'),
-    },
-    'What the agent beside the servers used while there was load.',
-  ),
-  voided: list(Type.String(), 'Why loads did not count and were offered again: a clause each.'),
 })
 
 /** The server that already ran. */

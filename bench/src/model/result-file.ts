@@ -93,12 +93,13 @@ function withGates<One extends { cells: { gates: GateResult[] }[] }>(
 }
 
 /** What names the machine in docs: `amd-epyc-2-cores`. */
-export function machineFolder({ machine, mode }: Pick<RaceResult, 'machine' | 'mode'>): string {
-  const words = [nameMachine(machine), ...(mode === 'native' ? [] : [mode])].join(' ')
-  return words.toLowerCase().replace(/[^a-z0-9.]+/g, '-')
+export function machineFolder({ machine }: Pick<RaceResult, 'machine'>): string {
+  return nameMachine(machine)
+    .toLowerCase()
+    .replace(/[^a-z0-9.]+/g, '-')
 }
 
 /** Where docs keep a race: one file for each kind of machine, which a later run replaces. */
-export function publishedPath(result: Pick<RaceResult, 'machine' | 'mode'>): string {
+export function publishedPath(result: Pick<RaceResult, 'machine'>): string {
   return fileURLToPath(new URL(`../../../docs/results/${machineFolder(result)}.json`, import.meta.url))
 }

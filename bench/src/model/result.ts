@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { Cell, ConformanceRecord } from './cell.ts'
 import { Analysis, PilotRecord, PublishedFigures, StudyAnalysis } from './figures.ts'
 import { Heat, type Trial } from './heat.ts'
-import { ClusterRecord, DriverRecord, Machine, NginxVersion, TargetRecord, Versions } from './provenance.ts'
+import { DriverRecord, Machine, NginxVersion, TargetRecord, Versions } from './provenance.ts'
 import { count, list, object, oneOf, orNull, type Static, text } from './schema.ts'
 import { Settings } from './settings.ts'
 import { Warning } from './warnings.ts'
@@ -13,7 +13,7 @@ import { Warning } from './warnings.ts'
  */
 
 /**
- * How the servers ran: `native` as processes of this machine, `docker` as containers, `kubernetes` in a pod of a cluster, `target`
+ * How the servers ran: `native` as processes of this machine, `target`
  * somewhere, before the run began and after it. Figures of unlike modes never share a table.
  */
 export type Mode = Run['mode']
@@ -22,11 +22,10 @@ export type Mode = Run['mode']
 const RUN = {
   schema: Type.Literal(5, { description: 'Version of this format.' }),
   mode: oneOf(
-    ['native', 'docker', 'kubernetes', 'target'],
-    'How the servers ran: as processes of the machine, as containers on it, in pods of a cluster, or somewhere before the run and after it.',
+    ['native', 'target'],
+    'How the servers ran: as processes of the machine, or somewhere before the run and after it.',
   ),
   target: orNull(TargetRecord, 'The server that already ran; null in other modes than target.'),
-  cluster: orNull(ClusterRecord, 'Where in a cluster it ran; null in other modes than kubernetes.'),
   startedAt: text('Start of the run, ISO 8601, UTC.'),
   finishedAt: orNull(
     Type.String(),

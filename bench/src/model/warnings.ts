@@ -54,11 +54,6 @@ const OBSERVED = {
     ({ load, cores }) =>
       `The load average was ${load.toFixed(2)} on ${plural(cores, 'core')} at the beginning: another program ran until just now. If it was not a run of this benchmark, wait for a minute.`,
   ),
-  'node-cores': warning(
-    { node: text('Name of the node.'), cpus: count('CPUs that pods may use there.') },
-    ({ node, cpus }) =>
-      `The servers may use ${plural(cpus, 'CPU')} of ${node}: app, proxy and the threads of a runtime run beside each other there, and rates are not those of one core.`,
-  ),
   governor: warning(
     { governor: text('Its name.') },
     ({ governor }) =>
@@ -175,11 +170,6 @@ const DERIVED = {
     {},
     () =>
       'Costs are known, but this system does not say what others used meanwhile: slices that they disturbed were not noticed.',
-  ),
-  voided: warning(
-    { loads: count('How many loads.'), first: text('The first of them, in words.') },
-    ({ loads, first }) =>
-      `${plural(loads, 'load')} did not count and ${loads === 1 ? 'was' : 'were'} offered again (${first}).`,
   ),
   excluded: warning(
     { slices: count('How many slices.'), of: count('Of how many.') },

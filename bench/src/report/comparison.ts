@@ -80,8 +80,6 @@ function findingOf({ races }: Comparison): string {
 
 const MODES: Readonly<Record<Mode, string>> = {
   native: 'native processes',
-  docker: 'containers',
-  kubernetes: 'pods of a cluster',
   target: 'servers that already ran',
 }
 

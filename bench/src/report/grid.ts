@@ -81,9 +81,6 @@ const TARGET_LEGEND =
 
 const CARRIES_OVER: Readonly<Record<RaceResult['mode'], string>> = {
   native: 'Rates and ratios are those of this machine, and differ on another one.',
-  docker: 'Rates are those of containers on this machine, and are never compared with native processes.',
-  kubernetes:
-    'Rates are those of pods on these nodes, over the network between them, and are never compared with native processes.',
   target:
     'The rate is that of one launch, over this network, at this hour. Measure again before you act on it.',
 }

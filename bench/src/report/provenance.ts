@@ -1,9 +1,8 @@
-import { formatPercent, formatRate, formatTimestamp } from '@startgrid/cli/numbers.ts'
-import { listOf, plural } from '@startgrid/cli/text.ts'
+import { formatRate, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
 import { PROFILES, TARGET_EFFORT } from '../experiment/profiles.ts'
-import type { ClusterNode } from '../model/provenance.ts'
 import type { RaceResult } from '../model/result.ts'
 
 /** Where a result comes from. */
@@ -13,11 +12,9 @@ export function provenanceOf(result: RaceResult): string[] {
   const { startedAt, finishedAt, conformance } = result
   const proven = conformance.filter(({ differences }) => differences.length === 0).length
   const ended = finishedAt === null ? 'an interruption' : formatTimestamp(finishedAt)
-  const cluster = describeCluster(result)
   return [
     `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
     `Machine: ${describeMachine(result)}.`,
-    ...(cluster === undefined ? [] : [`Cluster: ${cluster}.`]),
     `Cores: ${describeCores(result)}.`,
     `Driver: ${describeDriver(result)}.`,
     `Versions: ${describeVersions(result)}.`,
@@ -28,31 +25,13 @@ export function provenanceOf(result: RaceResult): string[] {
 }
 
 /** `startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200)` */
-function describeDriver({ driver: { name, version, ceiling }, cluster }: RaceResult): string {
-  const generators =
-    cluster === null || cluster.generators === 1 ? '' : ` with ${cluster.generators} generators`
-  const driver = `${name} ${version}${generators}`
+function describeDriver({ driver: { name, version, ceiling } }: RaceResult): string {
+  const driver = `${name} ${version}`
   if (ceiling === null) return `${driver}, its ceiling was not measured`
-  const where = cluster === null ? '' : ' on the node of the servers'
-  return `${driver}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200${where})`
+  return `${driver}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200)`
 }
 
-/** The way between the nodes, and what pods can see: a phrase. Undefined outside of a cluster. */
-function describeCluster({ cluster }: RaceResult): string | undefined {
-  if (cluster === null) return undefined
-  const { version, context, namespace, roundTripMs, agent } = cluster
-  const where = `Kubernetes ${version ?? 'of an unknown version'}, ${context === null ? '' : `context ${context}, `}namespace ${namespace}`
-  const way =
-    roundTripMs === null ? '' : `, ${roundTripMs.toFixed(2)} ms to open a connection between the nodes`
-  const share = agent.seconds > 0 ? agent.cpuSeconds / agent.seconds : null
-  const own =
-    share === null ? '' : `; the agent beside the servers used ${formatPercent(share)} of a core meanwhile`
-  return `${where}${way}${own}. Pods see how long they waited for a core, but not what others used of it`
-}
-
-function describeCores({ mode, settings: { cores }, cluster }: RaceResult): string {
-  if (cluster !== null)
-    return `app and proxy on ${coresOf(cluster.nodes, 'servers')}, generators on ${coresOf(cluster.nodes, 'generators')}`
+function describeCores({ mode, settings: { cores } }: RaceResult): string {
   if (mode === 'target')
     return `${cores === null ? 'the generator was not pinned to a core' : `generator on core ${cores.generator}`}, the server wherever it runs`
   if (cores === null) return 'nothing was pinned to a core, and the figures include that noise'
@@ -66,23 +45,7 @@ export function describeNginx({ mode, nginx }: Pick<RaceResult, 'mode' | 'nginx'
   return `NGINX ${nginx.version} (${nginx.kind}), ${njs}`
 }
 
-function coresOf(nodes: readonly ClusterNode[], role: ClusterNode['role']): string {
-  const own = nodes.filter((node) => node.role === role)
-  return listOf(
-    own.map(({ name, cpus }) => `${cpus.length === 1 ? 'one CPU' : `${cpus.length} CPUs`} of ${name}`),
-  )
-}
-
-/** In a cluster every node. */
-export function describeMachine({
-  mode,
-  machine,
-  cluster,
-}: Pick<RaceResult, 'mode' | 'machine' | 'cluster'>): string {
-  if (cluster !== null)
-    return cluster.nodes
-      .map((node) => `${node.name} (${node.role}): ${machineInWords(node.machine)}`)
-      .join('; ')
+export function describeMachine({ mode, machine }: Pick<RaceResult, 'mode' | 'machine'>): string {
   return `${mode === 'target' ? 'generator on ' : ''}${machineInWords(machine)}`
 }
 

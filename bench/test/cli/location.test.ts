@@ -15,35 +15,6 @@ test('without a word servers are processes of this machine', () => {
   assert.deepEqual([mode, target, settings.pauseMs], ['native', null, 0])
 })
 
-test('--docker takes what containers have', () => {
-  const options = words('--docker --only node --topology direct,nginx')
-  assert.equal(modeOf(options), 'docker')
-  assert.equal(options.apps.length, 3)
-})
-
-test('--kubernetes has pods in a namespace of a cluster, one generator, and leaves nodes to the scheduler', () => {
-  const options = words('--kubernetes --only node')
-  const { mode, cluster } = createResult(options, '')
-  assert.equal(modeOf(options), 'kubernetes')
-  assert.equal(mode, 'kubernetes')
-  const { context, namespace, serverNode, generatorNode, generators } = cluster ?? {}
-  assert.deepEqual(
-    { context, namespace, serverNode, generatorNode, generators },
-    { context: null, namespace: 'startgrid', serverNode: null, generatorNode: null, generators: 1 },
-  )
-})
-
-test('a cluster, its nodes and the number of generators can be named', () => {
-  const text = '--context lab --namespace shop --server-node node1 --generator-node pool=bench --generators 3'
-  assert.deepEqual(words(`--kubernetes ${text}`).cluster, {
-    context: 'lab',
-    namespace: 'shop',
-    serverNode: 'node1',
-    generatorNode: 'pool=bench',
-    generators: 3,
-  })
-})
-
 test('--target is one cell of its role, in more and longer slices, with a rest between heats', () => {
   const options = words(`--target ${URL}/ --role ssr --seed 1`)
   const { mode, target, cells, settings } = createResult(options, '')
@@ -78,22 +49,6 @@ test('the profiles of a target', () => {
 })
 
 const REFUSED: [args: string, message: RegExp][] = [
-  [`--docker --target ${URL}`, /^--docker and --target exclude each other\.$/],
-  [`--kubernetes --target ${URL}`, /^--kubernetes and --target exclude each other\.$/],
-  ['--docker --kubernetes', /^--docker and --kubernetes exclude each other\.$/],
-  ['--kubernetes --resume out', /^--resume and --kubernetes exclude each other\.$/],
-  ['--kubernetes --generators 0', /^--generators is '0', but must be a whole number from 1 to 32\.$/],
-  [
-    '--kubernetes --server-node a=b=c',
-    /^--server-node is 'a=b=c', but must be the name of a node, or labels/,
-  ],
-  ['--server-node node1', /^--server-node goes with --kubernetes alone\.$/],
-  [
-    '--docker --topology direct,nginx-socket',
-    /^There is no nginx-socket in containers, only direct and nginx\.$/,
-  ],
-  ['--docker --topology nginx-naive', /^There is no nginx-naive in containers/],
-  ['--docker --resume out', /^--resume and --docker exclude each other\.$/],
   [`--target ${URL} --role ssr --resume`, /^--resume and --target exclude each other\.$/],
   [`--target ${URL}`, /^--target needs the --role of the app that runs there, one of hello, ssr, status\.$/],
   [`--target ${URL} --role hello,ssr`, /^--target needs the --role of the app/],

@@ -18,8 +18,6 @@ test('without options: every app, direct and behind NGINX', () => {
     slices: 19,
     sliceMs: 50,
     pauseMs: 0,
-    docker: false,
-    cluster: undefined,
     target: undefined,
     role: undefined,
     absent: [],

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { exactly, LoadError } from '@startgrid/loadgen'
-import { createDriver, createStartgridDriver } from '../../src/drivers/create.ts'
+import { createDriver } from '../../src/drivers/create.ts'
 import type { Driver, SlicePlan } from '../../src/drivers/driver.ts'
-import { StartgridDriver } from '../../src/drivers/startgrid.ts'
 import { wrkVersion } from '../../src/drivers/wrk.ts'
 import { type BehavingServer, BODY, DELAY_MS, startServer } from './behaving-server.ts'
 
@@ -168,20 +167,6 @@ describe('what some drivers do', { concurrency: 4 }, () => {
       assert.equal(load.requests, 0)
     })
   }
-
-  test('generators of a team may leave a core to each other, so none says how long it polled', async (t) => {
-    const alone = await createStartgridDriver({ cpu: undefined })
-    t.after(() => alone.stop())
-    const plan = planAt(server, '/')
-    const load = await alone.offer(plan)
-    // A real team refuses loads on a busy machine, because one of it begins late.
-    class Team extends StartgridDriver {
-      override offer = async () => load
-    }
-    const { generator } = await new Team('1.0.0', { team: [] }).run(plan)
-    assert.ok((generator.cpuSeconds ?? 0) > 0)
-    assert.equal(generator.pollingSeconds, undefined)
-  })
 
   test('wrk cannot see that a request never gets a response', { skip: missing }, async (t) => {
     const driver = await startDriver(t, createDriver('wrk', { cpu: undefined }))

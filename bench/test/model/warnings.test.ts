@@ -47,12 +47,6 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
   [{ kind: 'disturbance-unknown' }, /^Costs are known/],
   [{ kind: 'no-accounting' }, /costs are missing/],
   [{ kind: 'no-foreign-accounting' }, /had to wait/],
-  [{ kind: 'voided', loads: 1, first: 'generator 2 on node2 began late' }, /^1 load did not count and was /],
-  [
-    { kind: 'voided', loads: 2, first: 'generator 2 on node2 began late' },
-    /^2 loads .* \(generator 2 on node2 /,
-  ],
-  [{ kind: 'node-cores', node: 'node1', cpus: 4 }, /4 CPUs of node1/],
   [{ kind: 'excluded', slices: 7, of: 378 }, /7 of 378 slices/],
   [{ kind: 'crowded', cells: 3 }, /3 cells/],
   [{ kind: 'disturbed-loads', loads: 4, of: 60, crowded: 0 }, /4 of 60 open loops\. These do not count\.$/],

@@ -95,7 +95,7 @@ export function describePlan(result: RaceResult): string {
     maxTimeMs === null
       ? ''
       : `${fewer} A slower machine takes fewer passes, then fewer heats, to end within ${formatMinutes(maxTimeMs)}.`
-  const cores = mode === 'target' || mode === 'kubernetes' ? '' : ' on two cores, if nobody disturbs it'
+  const cores = mode === 'target' ? '' : ' on two cores, if nobody disturbs it'
   const reach = settings.profile === 'custom' ? null : describeReach(result)
   return [
     ...(mode === 'target' ? [describeTarget(result)] : describeRoles(result, byRole)),

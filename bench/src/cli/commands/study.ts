@@ -25,7 +25,7 @@ import { writeStartup } from '../../report/startup.ts'
 import { hasPage, storeRecord, writePages } from '../../report/study/docs.ts'
 import { whyStudyFailed } from '../exit-code.ts'
 import { STUDY } from '../option-table.ts'
-import { newSeed, readCluster } from '../options.ts'
+import { newSeed } from '../options.ts'
 import { readMeasuredStudy, reportOf, studyOf } from '../stored.ts'
 
 /** `pnpm bench study`: tests a source's claims. @returns the exit code */
@@ -136,7 +136,6 @@ function readStudyOptions(args: readonly string[]) {
     maxTimeMs: values['max-time'],
     dryRun: values['dry-run'],
     download: !values['no-download'],
-    cluster: readCluster(values),
   }
 }
 

@@ -53,7 +53,6 @@ export async function openCommands(
   return {
     cores,
     generator: { cpu: cores?.generator },
-    facts: {},
     nginx: null,
     hasCeiling: false,
     ingredients: () => null,

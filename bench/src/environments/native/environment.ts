@@ -32,7 +32,6 @@ export async function openNative(
   return {
     cores,
     generator: { cpu: cores?.generator },
-    facts: {},
     nginx: isNeeded && nginx !== undefined ? versionOf(nginx) : null,
     hasCeiling: nginx !== undefined,
     ingredients: (cell) => {

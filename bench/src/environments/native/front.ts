@@ -14,7 +14,6 @@ import {
   type Place,
   renderHttp,
   renderMain,
-  renderNginx,
   renderTemporaryPaths,
 } from '@startgrid/nginx/render.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
@@ -81,23 +80,7 @@ export async function startFronts(
 }
 
 /** What stands behind an NGINX that is asked for `/ceiling` alone. */
-export const NOBODY = { host: '127.0.0.1', port: 1 } as const
-
-/** Where docker/nginx.Dockerfile puts the page's files. */
-export const ASSETS_INSIDE = '/srv/assets'
-
-/** The whole configuration of an NGINX in a container: these fronts, and one that responds to `/ceiling` alone. */
-export function renderContained(
-  fronts: readonly Front[],
-  { ceilingPort, workers = 1, blocks }: { ceilingPort: number; workers?: number; blocks: readonly string[] },
-): string {
-  const listen = { host: '0.0.0.0', port: ceilingPort }
-  const ceiling: Front = { name: 'ceiling', topology: 'nginx', listen, upstream: NOBODY }
-  return renderNginx({
-    ...{ dir: '/tmp', workers, contained: true, keepaliveMinTimeout: true, accessLog: 'off' },
-    ...{ blocks, fronts: [ceiling, ...fronts] },
-  })
-}
+const NOBODY = { host: '127.0.0.1', port: 1 }
 
 function frontOf({ kind, upstreams: [upstream = NOBODY], assets }: Route, index: number): Front {
   if (isStudyKind(kind)) throw new Error(`An NGINX of kind ${kind} has one route.`)

@@ -33,7 +33,6 @@ export async function openRunning(
     cores,
     // The person who names a server is responsible for it; a run is bounded in time.
     generator: { reach: 'anywhere', ...(cores !== null && { cpu: cores.generator }) },
-    facts: {},
     nginx: null,
     hasCeiling: nginx !== undefined,
     // What responded yesterday may have been replaced.

@@ -41,8 +41,8 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
     return rate === undefined ? [] : [{ race, rate }]
   })
   const measured = measuredOf(cells, openRates)
-  const { cluster, race } = result
-  const context = { cluster, cells: result.cells, figures: cells, ratio: layouts.ratio, measured }
+  const { race } = result
+  const context = { cells: result.cells, figures: cells, ratio: layouts.ratio, measured }
   return {
     ...(race !== undefined && {
       findings: findingsOf(race.pilots, race.twin, layouts.compare, (name) => takenIn(result, name)),

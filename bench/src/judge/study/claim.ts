@@ -9,13 +9,9 @@ import {
   publishedRatio,
 } from '../../model/experiment.ts'
 import type { ClaimResult, StudyFigures, Verdict } from '../../model/figures.ts'
-import { describeSharedMachine } from '../../model/names.ts'
-import type { ClusterRecord } from '../../model/provenance.ts'
 
 /** What claims are judged by. */
 export interface ClaimContext {
-  /** Null: one machine. */
-  cluster: Pick<ClusterRecord, 'nodes'> | null
   cells: readonly Cell[]
   figures: readonly StudyFigures[]
   ratio(race: string, metric: Metric, over: string, under: string): Interval | null
@@ -60,10 +56,8 @@ function whyUndecided(
     if (cell.skipped !== null) return `${cell.title} was not measured: ${cell.skipped}`
   }
   // What no second run on this machine would mend comes first.
-  const shared = describeSharedMachine(context.cluster?.nodes ?? [])
-  if (shared !== null) return shared
   const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
-  if (small !== undefined) return whyTooSmall(small, context.cluster)
+  if (small !== undefined) return whyTooSmall(small)
   for (const cell of cells) {
     const figures = context.figures.find((one) => one.race === race && one.system === cell?.system)
     const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
@@ -77,9 +71,7 @@ function whyUndecided(
   return ratio.low === null ? 'one launch gives no interval' : null
 }
 
-function whyTooSmall({ title, cores, workload }: Cell, cluster: ClaimContext['cluster']): string {
-  if (cluster !== null)
-    return `${title} needs ${plural(cores.wanted, 'core')}, and ${cluster.nodes[0]?.name} has ${cores.given} for it`
+function whyTooSmall({ title, cores, workload }: Cell): string {
   const generator = workload === null ? '' : ' and one for the generator'
   return `${title} needs ${plural(cores.wanted, 'core')}${generator}, and this machine has ${cores.given} for it`
 }

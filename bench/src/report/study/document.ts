@@ -4,7 +4,6 @@ import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Cell } from '../../model/cell.ts'
 import { isProbe, type Study } from '../../model/experiment.ts'
 import type { ClaimResult, Verdict } from '../../model/figures.ts'
-import { describeServers } from '../../model/names.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, type DotChart, ratioChart, warningsOf } from '../document.ts'
 import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
@@ -181,15 +180,12 @@ function openLoopOf(
 /** What the figures rest on. */
 function conditions({ source, races }: Study, result: StudyResult): string[] {
   const { settings } = result
-  const { cluster } = result
   const { cores } = settings
   const servers = cores === null ? [] : (cores.servers ?? [cores.server])
   const where =
-    cluster !== null
-      ? `${capital(describeServers(result))}: a system may use ${plural(cluster.nodes[0]?.cpus.length ?? 0, 'core')}.`
-      : cores === null
-        ? 'Nothing was pinned to a core.'
-        : `Servers on ${plural(servers.length, 'core')} (${servers.join(', ')}), a system of one core on core ${servers[0]}; generator on core ${cores.generator}.`
+    cores === null
+      ? 'Nothing was pinned to a core.'
+      : `Servers on ${plural(servers.length, 'core')} (${servers.join(', ')}), a system of one core on core ${servers[0]}; generator on core ${cores.generator}.`
   return [
     ...(source === undefined
       ? []

@@ -364,7 +364,7 @@ function conditionsOfRace(result: StudyResult): string[] {
     ...(settings.openLoop === null
       ? ['No latencies: the starts needed all the time. --max-time gives more.']
       : []),
-    `${capital(describeMachine({ ...result, cluster: null }))}.`,
+    `${capital(describeMachine(result))}.`,
     `${capital(describeSource(result))}.`,
   ]
 }

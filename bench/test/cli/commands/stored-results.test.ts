@@ -28,7 +28,6 @@ const a = store('a', before)
 const b = store('b', same)
 const slow = store('slow', twoRuns({ factorOf: ({ title }) => (title === 'koa' ? 0.75 : 1) })[1])
 const other = store('other', { ...same, machine: { ...same.machine, cpu: 'Other 5' }, seed: 8 })
-const containers = store('containers', { ...same, mode: 'docker' })
 const target = store('target', golden('target'))
 const commands = store('commands', golden('commands'))
 const study = store('study', golden('study'), 'nginx-proxy.json')
@@ -64,13 +63,7 @@ describe('compare', () => {
       /^The CPU differs: Example 3000 in A, Other 5 in B\. Measure alike, or compare all the same with --force\. $/,
     ],
     [[a, other, '--force'], 0, /! The CPU differs/],
-    [
-      [a, containers, '--force'],
-      2,
-      /^A is of native processes, B of containers: figures of unlike modes are never compared\. Measure both in one mode\. $/,
-    ],
     [[target, a], 2, /^A is of http:\/\/10\.0\.0\.9:3000, which already ran, B of native/],
-    [[containers, containers], 0, /^Comparison of containers, by CPU per request/],
     [[target, target], 0, /^Comparison of servers that already ran, by req\/s.*- Each run met one launch: /s],
     [[target, target, ...LIMIT], 2, /^Each run met one launch .* leave out --fail-on-regression/],
     [[a, 'nothing'], 2, /nothing cannot be read \(ENOENT\)/],

@@ -29,13 +29,6 @@ test('--dry-run prints systems and time; words that are not known end with 2 and
     [['--all', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/m],
     [['cluster', '--heats', '1'], /^--heats is '1', but must be a whole number from 2 to 100\.$/m],
     [['--resume', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/m],
-    [['cluster', '--generators', '2'], /^--generators goes with --kubernetes alone\.$/m],
-    [['cluster', '--kubernetes', '--docs'], /^--docs and --kubernetes exclude each other\.$/m],
-    [
-      ['cluster', '--kubernetes', '--as-published'],
-      /^--as-published and --kubernetes exclude each other\.$/m,
-    ],
-    [['--resume', '--kubernetes'], /^--resume and --kubernetes exclude each other\.$/m],
     [['--fast'], /^Unknown option '--fast'\. pnpm bench study --help lists the options\.$/m],
   ]
   for (const [args, sentence] of refused) {
