@@ -2,7 +2,6 @@ export { SECURITY_HEADERS } from './contract/judge.ts'
 export type { Difference } from './contract/probe.ts'
 export { formatReport } from './contract/report.ts'
 export {
-  type CheckResult,
   checkConformance,
   type Options,
   type Report,

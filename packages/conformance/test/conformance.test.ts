@@ -64,10 +64,7 @@ async function mayBeCompressed(): Promise<void> {
     const options = { target: reference.target, role: 'ssr', proxied: true, compressed: true } as const
     const report = await checkConformance(options)
     assert.equal(report.differences.length, 0, formatReport(report))
-    assert.equal(
-      report.passed.filter(({ check }) => /compress(?:es the page|ed stream)/.test(check)).length,
-      2,
-    )
+    assert.equal(report.passed.filter((check) => /compress(?:es the page|ed stream)/.test(check)).length, 2)
   } finally {
     await reference.close()
   }

@@ -1,10 +1,9 @@
 import type { Probe } from './probe.ts'
-import type { Capability, Role, Section } from './subject.ts'
+import type { Capability, Role } from './subject.ts'
 
 /** One line of the contract, as a test. */
 export interface Check {
   name: string
-  section: Section
   /** The roles it applies to; default all. */
   roles?: readonly Role[]
   /** Skipped if one of these is absent. */

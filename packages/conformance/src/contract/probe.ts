@@ -5,22 +5,15 @@ import { NoResponse } from '../http/source.ts'
 import type { Expectation } from './expectation.ts'
 import type { Finding } from './finding.ts'
 import { judge } from './judge.ts'
-import type { Section, Subject } from './subject.ts'
+import type { Subject } from './subject.ts'
 
 /** One difference between the server and the contract. */
 export interface Difference {
   check: string
-  section: Section
   /** Readable, one line. */
   request: string
   expected: string
   received: string
-}
-
-/** What a difference says of its check. */
-interface Named {
-  name: string
-  section: Section
 }
 
 /** Attempts, because a reset may destroy a response that was sent: RFC 9112 section 9.6. */
@@ -30,18 +23,18 @@ const ATTEMPTS = 3
 export class Probe {
   readonly subject: Subject
   readonly differences: Difference[] = []
-  readonly #check: Named
+  readonly #check: string
 
-  constructor(subject: Subject, check: Named) {
+  /** @param check its name */
+  constructor(subject: Subject, check: string) {
     this.subject = subject
     this.#check = check
   }
 
   /** Notes differences. */
   report(request: Request | string, ...findings: readonly Finding[]): void {
-    const { name, section } = this.#check
     const text = typeof request === 'string' ? request : describeRequest(request)
-    this.differences.push(...findings.map((finding) => ({ check: name, section, request: text, ...finding })))
+    this.differences.push(...findings.map((finding) => ({ check: this.#check, request: text, ...finding })))
   }
 
   connect(): Promise<Connection> {

@@ -24,7 +24,7 @@ function paragraphs(differences: readonly Difference[]): string[] {
 function formatGroup(group: readonly Difference[]): string {
   const [first] = group
   if (first === undefined) return ''
-  const checks = [...new Set(group.map(({ check, section }) => `${check} (${section})`))]
+  const checks = [...new Set(group.map(({ check }) => check))]
   const requests = [...new Set(group.map(({ request }) => request))]
   const lines = [
     ...checks.slice(0, EXAMPLES).map((check) => wrap('x ', check)),

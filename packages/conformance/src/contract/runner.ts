@@ -27,11 +27,6 @@ export interface Options {
   signal?: AbortSignal
 }
 
-export interface CheckResult {
-  check: string
-  section: string
-}
-
 export interface Skipped {
   check: string
   reason: string
@@ -41,9 +36,10 @@ export interface Report {
   role: Role
   /** Protocol, cipher and ALPN of the first connection; undefined without TLS. */
   tls: string | undefined
-  passed: CheckResult[]
+  /** Names of checks. */
+  passed: string[]
   /** Checks with at least one difference. */
-  failed: CheckResult[]
+  failed: string[]
   differences: Difference[]
   skipped: Skipped[]
 }
@@ -126,11 +122,10 @@ function skipReason({ needs = [], needsPage }: Check, { absent, page }: Subject)
 
 /** Runs one check; says whether the server is gone after it. */
 async function runCheck(check: Check, subject: Subject, report: Report): Promise<boolean> {
-  const probe = new Probe(subject, check)
+  const probe = new Probe(subject, check.name)
   const complete = await completes(check, probe)
-  const { name, section } = check
   const results = probe.differences.length === 0 ? report.passed : report.failed
-  results.push({ check: name, section })
+  results.push(check.name)
   report.differences.push(...probe.differences)
   return !complete && !(await isAlive(subject))
 }

@@ -12,16 +12,6 @@ export type Capability = 'stream' | 'pipelined-stream'
 
 export const CAPABILITIES: readonly Capability[] = ['stream', 'pipelined-stream']
 
-/** The headings of docs/contract.md. */
-export type Section =
-  | 'Routes'
-  | 'Everything else'
-  | 'Headers'
-  | 'What differs between two equal responses'
-  | 'Connections'
-  | 'Log'
-  | 'Absent capabilities'
-
 /** The server under test and what is known about it. */
 export interface Subject extends Patience {
   target: Target

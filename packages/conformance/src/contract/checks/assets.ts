@@ -40,7 +40,6 @@ const TRAVERSALS = [
 export const assets: readonly Check[] = [
   {
     name: 'every asset has its type and may be kept',
-    section: 'Headers',
     roles: ['ssr'],
     run: (probe) =>
       eachAsset(probe, async (target) => {
@@ -49,7 +48,6 @@ export const assets: readonly Check[] = [
   },
   {
     name: 'every asset is the file that was built',
-    section: 'Routes',
     roles: ['ssr'],
     needsPage: true,
     run: (probe) =>
@@ -62,7 +60,6 @@ export const assets: readonly Check[] = [
   },
   {
     name: 'an asset comes in a coding that the client accepts',
-    section: 'Headers',
     roles: ['ssr'],
     run: (probe) =>
       eachAsset(probe, async (target, body) => {
@@ -76,7 +73,6 @@ export const assets: readonly Check[] = [
   },
   {
     name: 'an unknown asset is 404, or 403 where it looks like an attack',
-    section: 'Everything else',
     roles: ['ssr'],
     async run(probe) {
       const [target = '/assets/x.js'] = await probe.subject.assets()
@@ -90,7 +86,6 @@ export const assets: readonly Check[] = [
   },
   {
     name: 'no path leads out of the assets',
-    section: 'Everything else',
     roles: ['ssr'],
     async run(probe) {
       const { proxied } = probe.subject.session

@@ -18,7 +18,6 @@ const BEYOND_BUFFERS = 4 * BODY_LIMIT
 export const bodies: readonly Check[] = [
   {
     name: 'a body over the limit is refused or left unread',
-    section: 'Everything else',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       const get = [expected, ...refusals()]
@@ -32,7 +31,6 @@ export const bodies: readonly Check[] = [
   },
   {
     name: 'a body over the limit on an unknown path is 404 or refused',
-    section: 'Everything else',
     async run(probe) {
       const choices = [...unknownPath('POST'), ...refusals()]
       for (const method of ['GET', 'POST', 'DELETE'])
@@ -41,7 +39,6 @@ export const bodies: readonly Check[] = [
   },
   {
     name: 'a body of exactly the limit is not too large',
-    section: 'Everything else',
     async run(probe) {
       const body = Buffer.alloc(BODY_LIMIT, 'a')
       const { target, expected } = plainRoute(probe)
@@ -53,7 +50,6 @@ export const bodies: readonly Check[] = [
   },
   {
     name: 'a body on GET is ignored or refused',
-    section: 'Everything else',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       const choices = [expected, ...refusals()]
@@ -67,7 +63,6 @@ export const bodies: readonly Check[] = [
   },
   {
     name: 'a chunked body over the limit is refused or left unread',
-    section: 'Everything else',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       await expectChunked(probe, { target }, [expected])

@@ -24,7 +24,6 @@ const PIECES_MS = 3000
 export const connections: readonly Check[] = [
   {
     name: 'a connection serves 50 requests',
-    section: 'Connections',
     async run(probe) {
       const steps = await mixedSteps(probe)
       await probe.connected(async (connection) => {
@@ -35,14 +34,12 @@ export const connections: readonly Check[] = [
   },
   {
     name: 'a connection is usable after every kind of response',
-    section: 'Connections',
     async run(probe) {
       for (const step of await mixedSteps(probe)) await expectUsableAfter(probe, step)
     },
   },
   {
     name: 'pipelined requests get their responses in order',
-    section: 'Connections',
     async run(probe) {
       const steps = (await mixedSteps(probe)).filter((step) => !isStream(step))
       await pipeline(probe, cycle(steps, 20))
@@ -50,7 +47,6 @@ export const connections: readonly Check[] = [
   },
   {
     name: 'requests behind a stream get their responses after it',
-    section: 'Connections',
     roles: ['ssr'],
     needs: ['stream', 'pipelined-stream'],
     async run(probe) {
@@ -66,7 +62,6 @@ export const connections: readonly Check[] = [
   },
   {
     name: 'a request may arrive byte by byte',
-    section: 'Connections',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       const get = { request: { target, headers: [['x-request-id', 'byte-by-byte'] as const] }, expected }
@@ -79,7 +74,6 @@ export const connections: readonly Check[] = [
   },
   {
     name: 'a request may be split anywhere',
-    section: 'Connections',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       const request = { target }
@@ -92,7 +86,6 @@ export const connections: readonly Check[] = [
   },
   {
     name: 'connection: close is honoured',
-    section: 'Connections',
     async run(probe) {
       const close = [['connection', 'close'] as const]
       for (const { target, expected } of await routesOf(probe)) {
@@ -106,7 +99,6 @@ export const connections: readonly Check[] = [
   },
   {
     name: 'HTTP/1.0 gets a response and a close, with and without Host',
-    section: 'Connections',
     async run(probe) {
       for (const { target, expected } of await routesOf(probe)) {
         await expectClosedAfter(probe, { request: { target, version: '1.0' }, expected })
@@ -116,7 +108,6 @@ export const connections: readonly Check[] = [
   },
   {
     name: 'Expect: 100-continue gets a response',
-    section: 'Connections',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       const steps: Step[] = [
@@ -129,7 +120,6 @@ export const connections: readonly Check[] = [
   },
   {
     name: '100 requests at once are not mixed up',
-    section: 'Connections',
     async run(probe) {
       const steps = cycle(await mixedSteps(probe), 100).map((step, index) =>
         identified(step, `concurrent-${index}`),

@@ -27,7 +27,6 @@ const INVALID = [
 export const counts: readonly Check[] = [
   {
     name: 'items is the number of products',
-    section: 'Routes',
     roles: ['ssr'],
     async run(probe) {
       for (const items of [0, 1, 7, 50, 99, 100, 1000]) {
@@ -37,13 +36,11 @@ export const counts: readonly Check[] = [
   },
   {
     name: 'items is 50 where it is absent',
-    section: 'Routes',
     roles: ['ssr'],
     run: (probe) => probe.expectEach(['/', '/?', '/?items[]=5'], document(50)),
   },
   {
     name: 'items that are no whole number up to 1000 are 400',
-    section: 'Routes',
     roles: ['ssr'],
     async run(probe) {
       await probe.expectEach(malformed('/?items', ['1001', '10000', ...INVALID]), problemOf(400, 'items'))
@@ -51,7 +48,6 @@ export const counts: readonly Check[] = [
   },
   {
     name: 'items given twice are 400',
-    section: 'Routes',
     roles: ['ssr'],
     run: (probe) =>
       probe.expectEach(
@@ -63,7 +59,6 @@ export const counts: readonly Check[] = [
   },
   {
     name: 'items are read among other parameters',
-    section: 'Routes',
     roles: ['ssr'],
     run: (probe) =>
       probe.expectEach(
@@ -75,7 +70,6 @@ export const counts: readonly Check[] = [
   },
   {
     name: 'the stream has the same rules for items',
-    section: 'Routes',
     roles: ['ssr'],
     needs: ['stream'],
     async run(probe) {
@@ -92,7 +86,6 @@ export const counts: readonly Check[] = [
   },
   {
     name: 'a delay that is not a whole number up to 5000 is 400',
-    section: 'Routes',
     roles: ['ssr'],
     needs: ['stream'],
     async run(probe) {

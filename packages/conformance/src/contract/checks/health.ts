@@ -7,12 +7,10 @@ const PATHS = ['/livez', '/readyz']
 export const health: readonly Check[] = [
   {
     name: 'livez and readyz pass and are not stored',
-    section: 'Routes',
     run: (probe) => probe.expectEach(PATHS, healthy()),
   },
   {
     name: 'livez and readyz whatever the client accepts',
-    section: 'Routes',
     async run(probe) {
       for (const accept of ['text/html', 'application/json', 'image/*;q=0.1', '*/*;q=0']) {
         await probe.expectEach(
@@ -24,7 +22,6 @@ export const health: readonly Check[] = [
   },
   {
     name: 'the refusal of another method on livez and readyz has no cache-control',
-    section: 'Headers',
     run: (probe) =>
       probe.expectEach(
         PATHS.map((target) => ({ method: 'POST', target })),

@@ -42,7 +42,6 @@ const INVALID = [
 export const ids: readonly Check[] = [
   {
     name: 'a valid x-request-id is kept',
-    section: 'Headers',
     async run(probe) {
       await sendIds(probe, VALID)
       for (const { target, expected } of await routesOf(probe)) {
@@ -54,7 +53,6 @@ export const ids: readonly Check[] = [
   },
   {
     name: 'a valid x-request-id is kept by refusals',
-    section: 'Headers',
     async run(probe) {
       const { target } = plainRoute(probe)
       const headers = idHeader('kept-by-a-refusal')
@@ -65,12 +63,10 @@ export const ids: readonly Check[] = [
   },
   {
     name: 'an invalid x-request-id is replaced',
-    section: 'Headers',
     run: (probe) => sendIds(probe, INVALID),
   },
   {
     name: 'two x-request-id headers are replaced by one',
-    section: 'Headers',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       await probe.expect({ target, headers: [...idHeader('first'), ...idHeader('second')] }, expected)
@@ -79,7 +75,6 @@ export const ids: readonly Check[] = [
   },
   {
     name: 'a request without x-request-id gets a fresh one',
-    section: 'Headers',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       await probe.connected(async (connection) => {

@@ -17,7 +17,6 @@ const TOO_LARGE = HEADER_LIMIT + 1024
 export const limits: readonly Check[] = [
   {
     name: 'a header section of 12 KiB is read',
-    section: 'Everything else',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       await probe.expect({ target, headers: manyHeaders(LARGE) }, expected)
@@ -26,7 +25,6 @@ export const limits: readonly Check[] = [
   },
   {
     name: 'a request line of 12 KiB is read',
-    section: 'Everything else',
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       await probe.expect({ target: `${target}?x=${'a'.repeat(LARGE)}` }, expected)
@@ -34,7 +32,6 @@ export const limits: readonly Check[] = [
   },
   {
     name: 'a header section over 16 KiB is 431 or 414',
-    section: 'Everything else',
     async run(probe) {
       const { target } = plainRoute(probe)
       await expectRefused(probe, { target, headers: [['x-padding', 'a'.repeat(TOO_LARGE)]] })
@@ -43,13 +40,11 @@ export const limits: readonly Check[] = [
   },
   {
     name: 'a request line over 16 KiB is 431 or 414',
-    section: 'Everything else',
     run: (probe) =>
       expectRefused(probe, { target: `${plainRoute(probe).target}?x=${'a'.repeat(TOO_LARGE)}` }),
   },
   {
     name: 'bytes that are not HTTP get 400 or a closed connection',
-    section: 'Everything else',
     async run(probe) {
       const garbage = [
         'GARBAGE\r\n\r\n',

@@ -37,7 +37,6 @@ const PARAMETERS = {
 export const log: readonly Check[] = [
   {
     name: 'every response has one line in the log, without its query',
-    section: 'Log',
     needsLog: true,
     async run(probe) {
       const { target, expected } = plainRoute(probe)
@@ -59,7 +58,6 @@ export const log: readonly Check[] = [
   },
   {
     name: 'the log has the route as it is registered',
-    section: 'Log',
     needsLog: true,
     async run(probe) {
       const parameters = PARAMETERS[probe.subject.role]
@@ -80,7 +78,6 @@ export const log: readonly Check[] = [
   },
   {
     name: 'the log has the trace id of the caller',
-    section: 'Log',
     needsLog: true,
     async run(probe) {
       const { target, expected } = plainRoute(probe)
@@ -91,7 +88,6 @@ export const log: readonly Check[] = [
   },
   {
     name: 'the log has no trace id if the traceparent is not valid',
-    section: 'Log',
     needsLog: true,
     async run(probe) {
       const { target, expected } = plainRoute(probe)
@@ -105,7 +101,6 @@ export const log: readonly Check[] = [
   },
   {
     name: 'the log has no credentials',
-    section: 'Log',
     needsLog: true,
     async run(probe) {
       const { target, expected } = plainRoute(probe)
@@ -125,7 +120,6 @@ export const log: readonly Check[] = [
   },
   {
     name: 'a response that the client did not wait for has a line in the log',
-    section: 'Log',
     roles: ['ssr'],
     needs: ['stream'],
     needsLog: true,
@@ -140,7 +134,6 @@ export const log: readonly Check[] = [
   },
   {
     name: 'probes are not logged',
-    section: 'Log',
     needsLog: true,
     async run(probe) {
       for (const target of ['/livez', '/readyz'])

@@ -38,7 +38,6 @@ const BODIES: readonly (typeof JSON_BODY)[] = [
 export const methods: readonly Check[] = [
   {
     name: 'another method on a known path is 405 or 404',
-    section: 'Everything else',
     async run(probe) {
       for (const target of await knownPaths(probe)) {
         await probe.expectEach(
@@ -51,7 +50,6 @@ export const methods: readonly Check[] = [
   },
   {
     name: 'TRACE is a method like others',
-    section: 'Everything else',
     async run(probe) {
       for (const target of await knownPaths(probe))
         await probe.expect({ method: 'TRACE', target }, trace(probe))
@@ -59,7 +57,6 @@ export const methods: readonly Check[] = [
   },
   {
     name: 'another method on a known path fails, whatever its body',
-    section: 'Everything else',
     async run(probe) {
       const choices = [...otherMethod(), ...unreadBody()]
       for (const target of await knownPaths(probe)) {
@@ -75,7 +72,6 @@ export const methods: readonly Check[] = [
   },
   {
     name: 'a chunked body of another method is read or refused',
-    section: 'Everything else',
     async run(probe) {
       const headers = [['transfer-encoding', 'chunked'] as const]
       const body = chunked(Buffer.from('{"a":'), 2)
@@ -86,7 +82,6 @@ export const methods: readonly Check[] = [
   },
   {
     name: 'another method on an unknown path is 404',
-    section: 'Everything else',
     async run(probe) {
       const targets = [UNKNOWN_PATH, '/LIVEZ', '/livez/', '//livez']
       for (const method of [...METHODS, 'OPTIONS', 'PROPFIND']) {
@@ -102,7 +97,6 @@ export const methods: readonly Check[] = [
   },
   {
     name: 'OPTIONS on a known path names its methods, or is a method like others',
-    section: 'Everything else',
     async run(probe) {
       for (const target of await knownPaths(probe)) {
         await probe.expect({ method: 'OPTIONS', target }, optionsOfGet())
@@ -112,7 +106,6 @@ export const methods: readonly Check[] = [
   },
   {
     name: 'a CORS preflight gets no more than OPTIONS',
-    section: 'Headers',
     async run(probe) {
       const headers: Header[] = [
         ['origin', 'http://example.com'],

@@ -14,13 +14,11 @@ import { routesOf } from '../route.ts'
 export const page: readonly Check[] = [
   {
     name: 'the document works under its own policy',
-    section: 'Headers',
     roles: ['ssr'],
     run: (probe) => probe.expectEach(['/', '/?items=50'], document(50)),
   },
   {
     name: 'the document is the page, byte for byte',
-    section: 'Routes',
     roles: ['ssr'],
     needsPage: true,
     async run(probe) {
@@ -36,7 +34,6 @@ export const page: readonly Check[] = [
   },
   {
     name: 'a proxy in front compresses the page if the client accepts gzip',
-    section: 'Headers',
     roles: ['ssr'],
     needsCompression: true,
     async run(probe) {
@@ -59,7 +56,6 @@ export const page: readonly Check[] = [
   },
   {
     name: 'the page loads its assets',
-    section: 'Routes',
     roles: ['ssr'],
     async run(probe) {
       const response = await probe.expect({ target: '/' }, document(50))
@@ -75,7 +71,6 @@ export const page: readonly Check[] = [
   },
   {
     name: 'two equal requests differ only in id and nonce',
-    section: 'What differs between two equal responses',
     async run(probe) {
       for (const { target, expected } of await routesOf(probe)) {
         const first = await probe.expect({ target }, expected)

@@ -29,7 +29,6 @@ const NO_HOSTS = [
 export const refusals: readonly Check[] = [
   {
     name: 'an escape that does not decode is 400, 404 or data',
-    section: 'Everything else',
     async run(probe) {
       for (const start of ['/', '/livez', `${UNKNOWN_PATH}/`, ...KNOWN[probe.subject.role]]) {
         for (const end of ESCAPES) await expectText(probe, start, end)
@@ -42,7 +41,6 @@ export const refusals: readonly Check[] = [
   },
   {
     name: 'an escaped NUL is 400, 404 or data',
-    section: 'Everything else',
     async run(probe) {
       for (const start of ['/', '/livez', ...KNOWN[probe.subject.role]]) {
         for (const end of ['%00', 'a%00b']) await expectText(probe, start, end)
@@ -51,7 +49,6 @@ export const refusals: readonly Check[] = [
   },
   {
     name: 'an escape that does not decode fails with every method',
-    section: 'Everything else',
     async run(probe) {
       const targets = [`${UNKNOWN_PATH}%zz`, '/livez/%FF', '/%00']
       const choices = [...undecoded(probe), ...otherMethod(), ...unreadBody()]
@@ -67,7 +64,6 @@ export const refusals: readonly Check[] = [
   },
   {
     name: 'two Host headers are 400',
-    section: 'Everything else',
     async run(probe) {
       const requests = (await everyTarget(probe)).flatMap((target): Request[] => [
         { target, host: 'a.example', headers: [['host', 'b.example']] },
@@ -86,7 +82,6 @@ export const refusals: readonly Check[] = [
   },
   {
     name: 'two Host headers are 400 with every method',
-    section: 'Everything else',
     async run(probe) {
       const twice: Request = { target: '/livez', host: 'a', headers: [['host', 'b']] }
       await expectRefusal(probe, { ...twice, method: 'POST' })
@@ -95,7 +90,6 @@ export const refusals: readonly Check[] = [
   },
   {
     name: 'a Host that is not a host name is 400',
-    section: 'Everything else',
     async run(probe) {
       for (const target of await everyTarget(probe)) {
         for (const host of NO_HOSTS) await expectRefusal(probe, { target, host })
@@ -104,7 +98,6 @@ export const refusals: readonly Check[] = [
   },
   {
     name: 'a fragment in the target is 400',
-    section: 'Everything else',
     async run(probe) {
       for (const target of await everyTarget(probe)) {
         for (const end of ['#', '#x', '?a#x']) await expectRefusal(probe, { target: target + end })
@@ -113,7 +106,6 @@ export const refusals: readonly Check[] = [
   },
   {
     name: 'a target with scheme and authority is its path',
-    section: 'Everything else',
     async run(probe) {
       for (const { target, expected } of await routesOf(probe))
         await probe.expect({ target: `http://a.example${target}`, host: 'b.example' }, expected)
@@ -122,12 +114,10 @@ export const refusals: readonly Check[] = [
   },
   {
     name: 'an asterisk as the target is 400 or 404',
-    section: 'Everything else',
     run: (probe) => probe.expect({ target: '*' }, [refused(400), refused(404)]).then(() => {}),
   },
   {
     name: 'no Host is 400 in HTTP/1.1',
-    section: 'Everything else',
     async run(probe) {
       const targets = [plainRoute(probe).target, UNKNOWN_PATH]
       await probe.expectEach(

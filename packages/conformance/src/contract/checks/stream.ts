@@ -25,7 +25,6 @@ const ATTEMPTS = 3
 export const stream: readonly Check[] = [
   {
     name: 'the stream sends the shell before the slow part',
-    section: 'Routes',
     roles: ['ssr'],
     needs: ['stream'],
     async run(probe) {
@@ -35,7 +34,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'a compressed stream sends the shell before the slow part, too',
-    section: 'Headers',
     roles: ['ssr'],
     needs: ['stream'],
     needsCompression: true,
@@ -50,7 +48,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'the slow part comes after the delay',
-    section: 'Routes',
     roles: ['ssr'],
     needs: ['stream'],
     async run(probe) {
@@ -60,7 +57,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'the stream adds up to the document',
-    section: 'Routes',
     roles: ['ssr'],
     needs: ['stream'],
     async run(probe) {
@@ -76,7 +72,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'the stream is chunked, or ends with the connection in HTTP/1.0',
-    section: 'Headers',
     roles: ['ssr'],
     needs: ['stream'],
     async run(probe) {
@@ -87,7 +82,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'a delay of 5000 is accepted, and the client may leave',
-    section: 'Routes',
     roles: ['ssr'],
     needs: ['stream'],
     async run(probe) {
@@ -104,7 +98,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'an absent stream is unknown',
-    section: 'Absent capabilities',
     roles: ['ssr'],
     lacks: 'stream',
     async run(probe) {
@@ -114,7 +107,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'another method on the stream does not wait',
-    section: 'Everything else',
     roles: ['ssr'],
     needs: ['stream'],
     run: (probe) => probe.expectEach([{ method: 'POST', target: '/stream?delay=5000' }], otherMethod()),

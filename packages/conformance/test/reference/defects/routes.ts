@@ -2,11 +2,13 @@ import { content, decodeName, onPath, onStatus, withStatus } from '../alteration
 import { type Behaviour, CORRECT } from '../behaviour.ts'
 import { type Defect, EVERY_ROUTE, hello, status } from './defect.ts'
 
+const DECODED = 'a name is percent-decoded as UTF-8, once'
+
 export const routes: readonly Defect[] = [
   hello('other JSON', EVERY_ROUTE, onPath('/json', content('{"hello":"World"}'))),
   hello('a problem with its stack', 'an unknown path is 404', notFoundWith('"stack":"at x"')),
   hello('errors without their fields', 'an unknown path is 404', notFoundWith('"errors":["x"]')),
-  hello('dots in names cut off', 'dots in a name are data', {
+  hello('dots in names cut off', DECODED, {
     decode: (text) => CORRECT.decode(text).replace(/^\.+/, ''),
   }),
   hello('a body off by one byte', EVERY_ROUTE, onPath('/', content('Hello World'))),
@@ -24,7 +26,7 @@ export const routes: readonly Defect[] = [
   hello('an escaped letter refused', 'an escaped letter is the same path or an unknown one', {
     refuse: (request) => (request.target.startsWith('/%6A') ? 400 : CORRECT.refuse(request)),
   }),
-  hello('%2F decoded before routing', 'an escaped slash in a name is data', {
+  hello('%2F decoded before routing', DECODED, {
     path: (target) => CORRECT.path(target).replaceAll(/%2F/gi, '/'),
   }),
   hello('a prefix is enough', 'a path that is almost a route is unknown', {
@@ -43,14 +45,14 @@ export const routes: readonly Defect[] = [
   hello('an empty name', 'a path without its last parameter is 404 or 400', {
     path: (target) => CORRECT.path(target).replace(/^\/hello\/$/, '/hello/x'),
   }),
-  hello('names decoded twice', 'a name is decoded once', {
+  hello('names decoded twice', DECODED, {
     decode: (text) => decodeName(decodeURIComponent(text)),
   }),
-  hello('names not decoded', 'a name is percent-decoded as UTF-8', { decode: (text) => text }),
-  hello('names decoded as Latin-1', 'a name is percent-decoded as UTF-8', {
+  hello('names not decoded', DECODED, { decode: (text) => text }),
+  hello('names decoded as Latin-1', DECODED, {
     decode: (text) => Buffer.from(decodeURIComponent(text)).toString('latin1'),
   }),
-  hello('plus as space', 'a plus in a name is a plus', {
+  hello('plus as space', DECODED, {
     decode: (text) => decodeURIComponent(text.replaceAll('+', ' ')),
   }),
 ]
