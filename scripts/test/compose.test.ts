@@ -23,7 +23,7 @@ import {
 } from '@startgrid/grid/compose-project.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { spawnLoad } from '@startgrid/loadgen'
+import { runLoad } from '@startgrid/loadgen'
 import { listCells } from '../compose-conformance.ts'
 
 /**
@@ -260,7 +260,7 @@ const NO_ERRORS = { connect: 0, reset: 0, timeout: 0, status: 0, body: 0, parse:
 
 /** A light open loop: 50 requests a second, whether or not earlier ones got their response. */
 function offer(port: number, durationMs: number, path = '/') {
-  return spawnLoad({ target: { host: '127.0.0.1', port }, path, connections: 4, rate: 50, durationMs })
+  return runLoad({ target: { host: '127.0.0.1', port }, path, connections: 4, rate: 50, durationMs })
 }
 
 /** The status once it is 200: a started server is found within a second, and a moment later it is ready. */

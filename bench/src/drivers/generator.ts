@@ -1,14 +1,11 @@
 import {
   type GeneratorOptions,
-  LoadError,
   type LoadGenerator,
   type LoadResult,
   startGenerator,
+  type Target,
 } from '@startgrid/loadgen'
-import type { Driver } from './driver.ts'
-
-/** Allowed to a single response, in milliseconds. */
-const ASK_MS = 10_000
+import { responseLength } from './response-length.ts'
 
 export type Offer = Parameters<LoadGenerator['run']>[0]
 
@@ -36,25 +33,19 @@ export class LastingGenerator {
    * @throws {LoadError} if the plan cannot be done, the generator died, or none can be started; the next load gets a new one
    */
   async offer(plan: Offer): Promise<LoadResult> {
-    return this.#use((generator) => generator.run(plan))
-  }
-
-  /** @returns bytes of the body of one response; @throws {LoadError} if there is none with status 200; also as `offer` */
-  async responseLength({ target, path }: Parameters<Driver['responseLength']>[0]): Promise<number> {
-    const { length } = await this.#use((generator) => generator.learn({ target, path, timeoutMs: ASK_MS }))
-    if (length === undefined) throw new LoadError('The generator does not say how long the response is.')
-    return length
-  }
-
-  async #use<Value>(work: (generator: LoadGenerator) => Promise<Value>): Promise<Value> {
     const generator = await this.start()
     try {
-      return await work(generator)
+      return await generator.run(plan)
     } catch (error) {
       this.#generator = undefined
       await generator.stop()
       throw error
     }
+  }
+
+  /** As of `Driver`. */
+  responseLength(place: { target: Target; path: string }): Promise<number> {
+    return responseLength(place)
   }
 
   /** Ends the process; resolves when it is gone. */

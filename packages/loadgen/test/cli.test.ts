@@ -38,6 +38,7 @@ const WRONG: Record<string, string[]> = {
   "Unknown option '--speed'": [HERE, '--speed', '5'],
   'pnpm load --requests is gone: ': [HERE, '--requests', '5'],
   "--connections is 'x'": [HERE, '-c', 'x'],
+  '4 processes share 2 connections': [HERE, '-c', '2', '--processes', '4'],
   "--duration is '0s'": [HERE, '-d', '0s'],
   "must be written as 'name: value'": [HERE, '-H', 'x'],
   'not an HTTP method': [HERE, '--method', 'A B'],
@@ -161,16 +162,28 @@ test('what cannot be used, nobody listening, another machine: one sentence', asy
   }
 })
 
-test('Ctrl-C prints what was measured', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await using server = await serve((socket, n) => {
-    socket.write(rawResponse('hi'))
-    if (n === 100) resolve()
+for (const processes of ['1', '2'])
+  test(`Ctrl-C prints what ${processes} measured`, async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await using server = await serve((socket, n) => {
+      socket.write(rawResponse('hi'))
+      if (n === 100) resolve()
+    })
+    const { child, ended } = startNode([
+      CLI,
+      server.url,
+      '-c',
+      '2',
+      '-d',
+      '1m',
+      '--json',
+      '-',
+      '--processes',
+      processes,
+    ])
+    await promise
+    child.kill('SIGINT')
+    const { code, stdout } = await ended
+    assert.equal(code, 130)
+    assert.ok((JSON.parse(stdout) as LoadResult).requests > 0)
   })
-  const { child, ended } = startNode([CLI, server.url, '-c', '2', '-d', '1m', '--json', '-'])
-  await promise
-  child.kill('SIGINT')
-  const { code, stdout } = await ended
-  assert.equal(code, 130)
-  assert.ok((JSON.parse(stdout) as LoadResult).requests > 0)
-})

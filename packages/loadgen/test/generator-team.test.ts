@@ -1,132 +1,81 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import {
-  exactly,
-  GeneratorTeam,
-  type LoadGenerator,
-  mergeHistograms,
-  percentiles,
-  startGenerator,
-  VoidLoadError,
-} from '../src/index.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createRandom } from '@startgrid/stats/random.ts'
+import { shareOf } from '../src/engine/generator-team.ts'
+import { poisson } from '../src/engine/poisson.ts'
+import { coresFor, exactly, GeneratorTeam, startGenerator, startTeam } from '../src/index.ts'
 import { decode } from '../src/report/histogram.ts'
+import { noErrors } from '../src/report/result.ts'
 import { rawResponse, serve } from './raw-server.ts'
 
-const CHILD = fileURLToPath(new URL('child-with-other-clock.ts', import.meta.url))
-
-/** Two with the same clock, for all tests. */
-let first: LoadGenerator
-let second: LoadGenerator
+/** For all tests that do not end it. */
+let team: GeneratorTeam
 before(async () => {
-  ;[first, second] = await Promise.all([startGenerator(), startGenerator()])
+  team = await startTeam([undefined, undefined])
 })
-after(() => Promise.all([first.stop(), second.stop()]))
-
-/** The first one and another one. */
-function teamWith(other: LoadGenerator): GeneratorTeam {
-  return new GeneratorTeam([
-    { name: 'generator 1', generator: first },
-    { name: 'generator 2', generator: other },
-  ])
-}
-
-/** One whose clock is ahead by these milliseconds, and which gets messages late; ended with the block. */
-async function startOther({ offsetMs = 0, delayMs = 0 } = {}) {
-  const generator = await startGenerator({
-    command: [process.execPath, CHILD, String(offsetMs), String(delayMs)],
-  })
-  return { generator, [Symbol.asyncDispose]: () => generator.stop() }
-}
+after(() => team.stop())
 
 test('counts are exact sums, and percentiles are of the merged histogram', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const team = teamWith(second)
   const expect = { body: exactly('hi'), checkEvery: 1 }
-  const plan = { target: server.target, path: '/', connections: 3, durationMs: 50, expect }
-  let before = 0
-  const result = await untilInTime(() => {
-    before = server.requests
-    return team.run(plan)
-  })
-  const requests = server.requests - before
+  const result = await team.run({ target: server.target, path: '/', connections: 3, durationMs: 50, expect })
+  const { requests } = server
   assert.ok(requests >= 3)
-  assert.equal(result.requests, requests)
-  assert.equal(result.checked, requests)
+  assert.equal(server.connections, 3)
+  assert.deepEqual([result.requests, result.checked, result.errors], [requests, requests, noErrors()])
   assert.deepEqual(result.statuses, { 200: requests })
-  assert.equal(decode(result.histograms.latency).totalCount, requests)
-  const [p50] = percentiles(mergeHistograms([result.histograms.latency]), [50])
-  assert.equal(result.latency.p50, Math.min(p50 ?? 0, result.latency.max))
+  const histogram = decode(result.histograms.latency)
+  assert.equal(histogram.totalCount, requests)
+  assert.equal(result.latency.p50, Math.min(histogram.getValueAtPercentile(50) / 1e6, result.latency.max))
 })
 
-for (const offsetMs of [5, 5_000]) {
-  test(`a clock that is ahead by ${offsetMs} ms is found, and all begin together`, async () => {
-    let order: string[] = []
-    await using server = await serve((socket) => {
-      if (order.at(-1) === 'open') order.push('request')
-      socket.write(rawResponse('hi'))
-    })
-    await using ahead = await startOther({ offsetMs })
-    const team = teamWith(ahead.generator)
-    const [one, other] = await Promise.all([first.compareClocks(5), ahead.generator.compareClocks(5)])
-    const difference = other.offsetMs - one.offsetMs
-    const margin = one.uncertaintyMs + other.uncertaintyMs
-    assert.ok(Math.abs(difference - offsetMs) <= margin, `${difference} ms, known to ±${margin} ms`)
-    const onPhase = async (phase: string) => {
-      order = phase === 'open' ? ['open'] : [...order, phase]
-    }
-    const plan = { target: server.target, path: '/', connections: 2, durationMs: 50, onPhase }
-    // A busy machine may make one of them late: that is another test.
-    await untilInTime(() => team.run(plan))
-    assert.deepEqual(order, ['open', 'request', 'responded'])
-  })
-}
-
-test('a generator that begins late is named, and the next load counts again', async (t) => {
+test('in open loop, all that is due is sent, as by one process', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const team = teamWith(second)
-  const plan = { target: server.target, path: '/', connections: 2, durationMs: 50 }
-  const compare = second.compareClocks.bind(second)
-  // As if its clock were behind by a second: it begins at once when told, which is a second late.
-  const behind = t.mock.method(second, 'compareClocks', async (n: number) => {
-    const offset = await compare(n)
-    return { ...offset, offsetMs: offset.offsetMs - 1000 }
-  })
-  const late = /^VoidLoadError: Generator 2 began \d+\.\d ms after the agreed time\.$/
-  const knowsClocks = async () => {
-    const reason = await team.run(plan).catch(String)
-    if (/clock/.test(String(reason))) throw new VoidLoadError(String(reason))
-    return reason
-  }
-  assert.match(String(await untilInTime(knowsClocks)), late)
-  const healthy = teamWith(second)
-  behind.mock.restore()
-  assert.ok((await untilInTime(() => healthy.run(plan))).requests > 0)
+  const plan = { target: server.target, path: '/', connections: 8, rate: 1_000, durationMs: 200 }
+  const { requests, openLoop, errors } = await team.run({ ...plan, timeoutMs: 20_000 })
+  const due = [1, 2].reduce((sum, seed) => {
+    const next = poisson(500, createRandom(seed))
+    let count = 0
+    while (next() < 200) count++
+    return sum + count
+  }, 0)
+  assert.deepEqual([requests, server.requests, errors], [due, due, noErrors()])
+  assert.equal(Math.round(openLoop?.offered ?? 0), Math.round(due / 0.2))
 })
 
-test('a clock that cannot be compared well enough is refused by name', async () => {
+test('all connections are open before the first request, and still open after the last response', async () => {
   await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  await using slow = await startOther({ delayMs: 30 })
-  await assert.rejects(
-    teamWith(slow.generator).run({ target: server.target, path: '/', connections: 2, durationMs: 50 }),
-    /^VoidLoadError: The clock of generator 2 is known to ±\d+\.\d ms only, but must be to ±5 ms\.$/,
-  )
+  const seen: { phase: string; connections: number; requests: number }[] = []
+  const { requests } = await team.run({
+    ...{ target: server.target, path: '/', connections: 4, durationMs: 50 },
+    onPhase: async (phase) => {
+      // A client may know of a connection before this process does.
+      while ((await server.open()) < 4) await nextTurn()
+      seen.push({ phase, connections: await server.open(), requests: server.requests })
+    },
+  })
+  assert.deepEqual(seen, [
+    { phase: 'open', connections: 4, requests: 0 },
+    { phase: 'responded', connections: 4, requests },
+  ])
 })
 
 test('a generator that dies is named, and the others end', async () => {
-  await using dying = await startOther()
-  const team = teamWith(dying.generator)
+  const generators = await Promise.all([startGenerator(), startGenerator()])
+  const dying = new GeneratorTeam(generators, true)
+  const [first, { pid }] = generators
   await using server = await serve((socket, n) => {
     socket.write(rawResponse('hi'))
-    if (n === 50) process.kill(dying.generator.pid, 'SIGKILL')
+    if (n === 50) process.kill(pid, 'SIGKILL')
   })
   const plan = { target: server.target, path: '/', connections: 2, durationMs: 60_000 }
   await assert.rejects(
-    untilInTime(() => team.run(plan)),
-    /^LoadError: Generator 2: The generator process \d+ has ended \(signal SIGKILL\)\.$/,
+    dying.run(plan),
+    /^LoadError: The generator process \d+ has ended \(signal SIGKILL\)\.$/,
   )
-  const alone = { target: server.target, path: '/', connections: 1, durationMs: 50 }
-  assert.ok((await first.run(alone)).requests > 0)
+  assert.ok((await first.run({ ...plan, durationMs: 50 })).requests > 0)
+  await dying.stop()
 })
 
 test('an aborted load keeps what was measured', async () => {
@@ -135,18 +84,46 @@ test('an aborted load keeps what was measured', async () => {
     socket.write(rawResponse('hi'))
     if (n === 100) stop.abort()
   })
-  const team = teamWith(second)
   const plan = { target: server.target, path: '/', connections: 2, durationMs: 60_000, signal: stop.signal }
-  assert.ok((await untilInTime(() => team.run(plan))).requests > 0)
+  assert.ok((await team.run(plan)).requests > 0)
 })
 
-/** What a busy machine disturbed is tried again: up to twenty times. */
-async function untilInTime<Value>(work: () => Promise<Value>): Promise<Value> {
-  for (let left = 20; ; left--) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof VoidLoadError) || left === 0) throw error
-    }
+test('a team of which one cannot start is no team', {
+  skip: process.platform !== 'linux' && 'it needs taskset',
+}, async () => {
+  await assert.rejects(
+    startTeam([0, 4096]),
+    /^LoadError: The generator process \d+ has ended \(exit code 1\)/,
+  )
+})
+
+test('each has a core of its own, or none has', () => {
+  const cores = coresFor(1)
+  for (let size = 2; cores[0] !== undefined && size < 1_000; size++) {
+    const more = coresFor(size)
+    assert.equal(more.length, size)
+    if (more.includes(undefined)) assert.deepEqual(new Set(more), new Set([undefined]))
+    else assert.equal(new Set(more).size, size)
   }
-}
+})
+
+test('a load is shared fairly: nothing is lost, and no two parts differ by more than one connection', () => {
+  const plan = {
+    target: { socketPath: '/s' },
+    path: '/',
+    connections: 10,
+    durationMs: 50,
+    rate: 1_000,
+    seed: 7,
+  }
+  const shares = [0, 1, 2, 3].map((n) => shareOf(plan, n, 4))
+  assert.deepEqual(
+    shares.map((part) => [part.connections, part.rate, part.seed, part.durationMs]),
+    [
+      [3, 250, 7, 50],
+      [3, 250, 8, 50],
+      [2, 250, 9, 50],
+      [2, 250, 10, 50],
+    ],
+  )
+})

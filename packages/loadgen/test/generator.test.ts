@@ -3,10 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { exactly, LoadError, type LoadGenerator, startGenerator } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
-import { addressElsewhere } from './elsewhere.ts'
 import { rawResponse, serve } from './raw-server.ts'
 
 const settings = { path: '/', connections: 4, durationMs: 50 }
@@ -59,33 +57,6 @@ test('a load whose process dies is rejected with a sentence', async () => {
   await assert.rejects(load, /^LoadError: The generator process \d+ has ended \(signal SIGKILL\)\.$/)
   await assert.rejects(generator.run({ ...settings, target: server.target }), /has ended \(signal SIGKILL\)/)
   await generator.stop()
-})
-
-test('it says once how long a response is', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  assert.deepEqual(await generator.learn({ target: server.target, path: '/' }), { length: 2 })
-  assert.equal(server.requests, 1)
-})
-
-test('what it is asked is refused out of its reach', async () => {
-  const target = { host: addressElsewhere(), port: 80 }
-  await assert.rejects(generator.learn({ target, path: '/' }), /^LoadError: .* is not on this machine/)
-  const network = await startGenerator({ reach: 'network' })
-  await assert.rejects(
-    network.run({ ...settings, target }),
-    /^LoadError: .* is not on a network of this machine/,
-  )
-  await network.stop()
-})
-
-test('it is started by another command, in a process group of its own', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const child = fileURLToPath(new URL('../src/engine/child.ts', import.meta.url))
-  const generator = await startGenerator({ command: [process.execPath, '--title=elsewhere', child] })
-  process.kill(-generator.pid, 0)
-  assert.ok((await generator.run({ ...settings, target: server.target })).requests > 0)
-  await generator.stop()
-  assert.equal(isAlive(generator.pid), false)
 })
 
 test('a core that does not exist is a sentence', { skip: process.platform !== 'linux' }, async () => {

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Recorder } from '../src/engine/recorder.ts'
-import {
-  countAbove,
-  curveOf,
-  encodeRecording,
-  mergeHistograms,
-  percentiles,
-  summarise,
-} from '../src/report/histogram.ts'
+import { encodeRecording, mergeHistograms, percentiles, summarise } from '../src/report/histogram.ts'
 
 function encode(values: Iterable<number>): string {
   const recorder = new Recorder()
@@ -38,36 +31,9 @@ test('merged histograms are the histogram of all values', () => {
   assert.equal(mergeHistograms(parts.map(encode)), encode(THOUSAND))
 })
 
-test('so many values are above a percentile', () => {
-  const encoded = encode(THOUSAND)
-  assert.deepEqual(
-    [50, 90, 99, 99.9, 100].map((percent) => countAbove(encoded, percent)),
-    [500, 100, 10, 1, 0],
-  )
-  // Equal values cannot be told apart: none is above them.
-  assert.equal(countAbove(encode([1, 1, 1, 1, 9]), 50), 1)
-})
-
-test('a curve rises to 100 % through the percentiles', () => {
-  const curve = curveOf(encode(THOUSAND))
-  const last = curve.at(-1)
-  assert.equal(last?.percentile, 100)
-  assertClose(last?.ms, 1_000)
-  for (const [n, { percentile, ms }] of curve.entries()) {
-    const before = curve[n - 1] ?? { percentile: -1, ms: 0 }
-    assert.ok(percentile > before.percentile && ms >= before.ms)
-    assert.ok(ms >= 10 * percentile * 0.999, `${ms} ms at ${percentile}`)
-  }
-  // Ten steps to 50 %, ten more to 75 %, and so on while there are values.
-  assert.equal(curve.filter(({ percentile }) => percentile < 50).length, 10)
-  assert.equal(curve.filter(({ percentile }) => percentile >= 50 && percentile < 75).length, 10)
-})
-
 test('nothing recorded', () => {
   const none = encode([])
   assert.deepEqual(percentiles(none, [50, 100]), [0, 0])
-  assert.equal(countAbove(none, 50), 0)
-  assert.deepEqual(curveOf(none), [])
   assert.deepEqual(summarise(new Recorder().recording()), {
     ...{ mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0, min: 0 },
   })

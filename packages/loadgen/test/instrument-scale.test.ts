@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { spawnLoad } from '../src/index.ts'
+import { runLoad } from '../src/index.ts'
 import { startServer } from '../src/instrument/server.ts'
 import { noErrors } from '../src/report/result.ts'
 
@@ -32,7 +32,7 @@ test('2,000 connections are opened once each and all used, without an error', {
     `only ${openFilesLimit()} files may be open: raise ulimit -n`,
 }, async () => {
   await using server = await startServer({ kind: 'at once' })
-  const result = await spawnLoad({
+  const result = await runLoad({
     target: server.target,
     path: '/',
     connections: CONNECTIONS,

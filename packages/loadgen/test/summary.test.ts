@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import type { Measurement } from '../src/engine/measurement.ts'
 import { Recorder, type Recording } from '../src/engine/recorder.ts'
 import { Series } from '../src/engine/series.ts'
-import { shareOut } from '../src/engine/shares.ts'
 import { percentiles } from '../src/report/histogram.ts'
 import { noErrors } from '../src/report/result.ts'
 import { summarizeLoad } from '../src/report/summary.ts'
@@ -102,23 +101,5 @@ test('a series has the intervals of all generators, empty ones too', () => {
     [0.1, 0.1, 0, 0, 0],
     [0.2, 0.1, 0, 0, 0],
     [0.3, 0.06, 1, 1, 3],
-  ])
-})
-
-test('a load is shared fairly: nothing is lost, and no two parts differ by more than one', () => {
-  const plan = {
-    target: { socketPath: '/s' },
-    path: '/',
-    connections: 10,
-    durationMs: 50,
-    rate: 1_000,
-    seed: 7,
-  }
-  const shares = shareOut(plan, 4).map((part) => [part.connections, part.rate, part.seed, part.durationMs])
-  assert.deepEqual(shares, [
-    [3, 250, 7, 50],
-    [3, 250, 8, 50],
-    [2, 250, 9, 50],
-    [2, 250, 10, 50],
   ])
 })

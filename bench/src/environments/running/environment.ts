@@ -31,8 +31,7 @@ export async function openRunning(
   let heats = 0
   return {
     cores,
-    // The person who names a server is responsible for it; a run is bounded in time.
-    generator: { reach: 'anywhere', ...(cores !== null && { cpu: cores.generator }) },
+    generator: cores === null ? {} : { cpu: cores.generator },
     nginx: null,
     hasCeiling: nginx !== undefined,
     // What responded yesterday may have been replaced.

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Servers } from '../../../src/environments/environment.ts'
-import { openRunning, runningServers } from '../../../src/environments/running/environment.ts'
+import { runningServers } from '../../../src/environments/running/environment.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../../src/experiment/workloads.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
@@ -48,15 +48,6 @@ describe('a server that already runs', () => {
   test('is where its origin says, and has no launches', async () => {
     assert.deepEqual(only().target, { host: '127.0.0.1', port })
     assert.deepEqual(await servers.launches([CELL]), [])
-  })
-
-  test('may be on another machine, where no other load may go', async () => {
-    const { generator } = await openRunning(experimentOf('http://203.0.113.9:3000'), {
-      pauseMs: 0,
-      warn() {},
-      signal,
-    })
-    assert.ok('reach' in generator && generator.reach === 'anywhere')
   })
 
   test('has no account, but its generator has', async () => {

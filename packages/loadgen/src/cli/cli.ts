@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { UsageError, whyNotTrusted } from '@startgrid/cli/arguments.ts'
+import { coresFor, startTeam } from '../engine/generator-team.ts'
 import { LoadError } from '../engine/load-error.ts'
-import type { LoadPlan } from '../engine/options.ts'
+import type { LoadOptions, LoadPlan } from '../engine/options.ts'
 import { runLoad } from '../engine/run-load.ts'
 import { probe, resolveTarget, secureOptions } from '../http/target.ts'
 import { report, title } from '../report/report.ts'
-import { sumErrors } from '../report/result.ts'
+import { type LoadResult, sumErrors } from '../report/result.ts'
 import { helpText, readCommand } from './options.ts'
 
 const EXIT_FAILED = 1
@@ -23,18 +24,24 @@ export async function loadCommand(args: readonly string[], program: string): Pro
     process.stdout.write(helpText(program))
     return 0
   }
-  const { url, plan, json } = command
+  const { url, plan, processes, json } = command
   const interrupt = new AbortController()
   // Only once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
   await findServer(url, plan)
   if (json !== '-') process.stdout.write(`${title(url, plan)}\n`)
-  const result = await runLoad({ ...plan, signal: interrupt.signal })
+  const result = await offer({ ...plan, signal: interrupt.signal }, processes)
   const { method, connections } = plan
   if (json !== undefined) write(json, `${JSON.stringify({ url, method, connections, ...result })}\n`)
   if (json !== '-') process.stdout.write(`\n${report(result)}`)
   if (interrupt.signal.aborted) return EXIT_INTERRUPTED
   return sumErrors(result.errors) > 0 || result.requests === 0 ? EXIT_FAILED : 0
+}
+
+async function offer(load: LoadOptions, processes: number): Promise<LoadResult> {
+  if (processes === 1) return runLoad(load)
+  const team = await startTeam(coresFor(processes))
+  return team.run(load).finally(() => team.stop())
 }
 
 /** @throws {LoadError} if nobody accepts a connection, or has a certificate that is not trusted */

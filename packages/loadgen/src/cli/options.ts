@@ -10,6 +10,9 @@ const OPTIONS = {
   duration: duration('how long to send: 500ms, 5s, 1m (default 10s)', { short: 'd', min: 1 }),
   rate: integer('N', 'open loop: requests per second', { short: 'r', min: 1, max: 1e7 }),
   warmup: duration('load before that, which does not count', { min: 0 }),
+  processes: integer('N', 'processes that offer the load together, each on a core of its own', {
+    ...{ min: 1, max: 256, default: 1 },
+  }),
   timeout: duration('allowed to a response (default 5s)', { min: 1 }),
   method: text('M', 'GET, HEAD, POST, … (default GET, or POST with a body)'),
   header: texts("'NAME: V'", 'a request header; may be given again', { short: 'H' }),
@@ -23,7 +26,8 @@ const OPTIONS = {
 /** @param program as a person types it */
 export const helpText = (program: string) => `Usage: ${program} URL… [options]
 
-Sends HTTP/1.1 requests to a server on this machine and reads every response.
+Sends HTTP/1.1 requests to a server of this machine, or of a private network,
+and reads every response.
 Closed loop: each connection sends its next request as soon as the last one has
 its response. Open loop (--rate): requests are due at random times, whatever
 became of those before, and their latency counts from then.
@@ -41,6 +45,7 @@ export interface Command {
   /** The first URL. */
   url: string
   plan: LoadPlan
+  processes: number
   /** A file, `-` for standard output, or undefined. */
   json: string | undefined
 }
@@ -54,7 +59,9 @@ export function readCommand(args: readonly string[], program: string): Command |
   const { values, positionals } = readCommandLine(args, OPTIONS, program)
   if (values.help) return 'help'
   const { url, host, target, paths } = readUrls(positionals, values.insecure)
-  const { connections, rate, body, json } = values
+  const { connections, rate, body, json, processes } = values
+  if (connections < processes)
+    throw new UsageError(`${processes} processes share ${connections} connections: give at least as many.`)
   const plan: LoadPlan = {
     target,
     path: paths,
@@ -73,7 +80,7 @@ export function readCommand(args: readonly string[], program: string): Command |
   } catch (error) {
     throw error instanceof LoadError ? new UsageError(error.message) : error
   }
-  return { url, plan, json }
+  return { url, plan, processes, json }
 }
 
 /** All on one server. */

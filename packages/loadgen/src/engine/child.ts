@@ -2,22 +2,27 @@
 
 import { createInterface } from 'node:readline'
 import { serialize } from 'node:v8'
-import { sharedNow } from './clock.ts'
-import { learn } from './learn.ts'
-import type { FromChild, ToChild } from './messages.ts'
 import type { LoadPhase, LoadPlan } from './options.ts'
 import { measureLoad } from './run-load.ts'
 
-/** `--shares-core`: see `LoadOptions.sharesCore`. */
-const sharesCore = process.argv.includes('--shares-core')
+/** What the parent tells the child, one JSON text per line. The end of the stream ends the child. */
+export type ToChild = { take: LoadPlan; phases: boolean } | { go: true } | { abort: true }
+
+/** What the child sends, one JSON text per line: `ready` once, then one line per load. A load with phases waits at each of them for `go`. */
+export type FromChild =
+  | { ready: true }
+  | { phase: LoadPhase }
+  /** A measurement as `v8.serialize` writes it, in base64: JSON has neither typed arrays nor infinity. */
+  | { measured: string }
+  | { error: string }
 
 let running = new AbortController()
 
 /** What the load waits for. */
-let going = Promise.withResolvers<number | undefined>()
+let going = Promise.withResolvers<void>()
 
-function waitForGo(phase: LoadPhase): Promise<number | undefined> {
-  going = Promise.withResolvers<number | undefined>()
+function waitForGo(phase: LoadPhase): Promise<void> {
+  going = Promise.withResolvers<void>()
   reply({ phase })
   return going.promise
 }
@@ -25,15 +30,11 @@ function waitForGo(phase: LoadPhase): Promise<number | undefined> {
 async function take(plan: LoadPlan, phases: boolean): Promise<void> {
   running = new AbortController()
   try {
-    const options = { ...plan, sharesCore, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
+    const options = { ...plan, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
     reply({ measured: serialize(await measureLoad(options)).toString('base64') })
   } catch (error) {
-    refuse(error)
+    reply({ error: error instanceof Error ? error.message : String(error) })
   }
-}
-
-function refuse(error: unknown): void {
-  reply({ error: error instanceof Error ? error.message : String(error) })
 }
 
 function reply(message: FromChild): void {
@@ -44,9 +45,7 @@ createInterface({ input: process.stdin })
   .on('line', (line) => {
     const message = JSON.parse(line) as ToChild
     if ('take' in message) void take(message.take, message.phases)
-    else if ('learn' in message) learn(message.learn).then((learnt) => reply({ learnt }), refuse)
-    else if ('go' in message) going.resolve(message.at)
-    else if ('clock' in message) reply({ clock: sharedNow() })
+    else if ('go' in message) going.resolve()
     else running.abort()
   })
   // The parent stopped this process or died, so nobody needs the result.

@@ -1,190 +1,101 @@
+import { readCpus } from '@startgrid/machine/cpus.ts'
 import type { LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
-import { sharedNow } from './clock.ts'
-import {
-  type ClockOffset,
-  type GeneratorLoad,
-  type GeneratorOptions,
-  type LoadGenerator,
-  startGenerator,
-} from './generator.ts'
-import { LoadError } from './load-error.ts'
-import type { Measurement } from './measurement.ts'
-import { shareOut } from './shares.ts'
-
-/** A load of 50 ms cannot be divided among generators that may begin so many milliseconds apart. */
-const MOST_APART_MS = 5
-
-/** Round trips of which the shortest compares two clocks. */
-const ROUND_TRIPS = 5
-
-/** Milliseconds after which clocks are compared again: at 100 ppm, they then differ by another half of a millisecond. */
-const CLOCKS_KEPT_MS = 5_000
-
-export interface TeamMember {
-  /** What errors call it, such as `generator 2 on node3`. */
-  readonly name: string
-  readonly generator: LoadGenerator
-}
-
-/** A load that was not offered as it was asked for. Its figures do not count, but the same generators can offer the next one. */
-export class VoidLoadError extends LoadError {
-  override name = 'VoidLoadError'
-}
+import { type GeneratorLoad, type LoadGenerator, startGenerator } from './generator.ts'
+import type { LoadPlan } from './options.ts'
 
 /**
- * Generators on one or several machines that offer one load to one target: all open their connections, then all begin at an agreed
- * time. Counts are summed and histograms merged; percentiles are of the merged histogram.
+ * Generators of this machine that offer one load to one target: connections and rate are shared, all open their connections before any begins,
+ * and percentiles are of the merged histogram. In open loop, the parts of a Poisson process are one.
  */
 export class GeneratorTeam {
-  readonly #members: readonly TeamMember[]
-  #clocks: { at: number; offsets: readonly ClockOffset[] } | undefined
+  readonly #generators: readonly LoadGenerator[]
+  readonly #sharesCores: boolean
 
-  constructor(members: readonly TeamMember[]) {
-    this.#members = members
+  /** @param sharesCores as of `LoadPlan`, for all of them */
+  constructor(generators: readonly LoadGenerator[], sharesCores: boolean) {
+    this.#generators = generators
+    this.#sharesCores = sharesCores
+  }
+
+  get pids(): number[] {
+    return this.#generators.map(({ pid }) => pid)
   }
 
   /**
-   * Runs one load. The first member gets the extra connection or request where they cannot be shared evenly.
-   * @throws {VoidLoadError} if a member began late, or the clocks cannot be compared well enough; it names the member
-   * @throws {LoadError} if a member cannot offer its part, or died; the others have then ended theirs
+   * Runs one load.
+   * @throws {LoadError} if a generator cannot offer its part, or died; the others have then ended theirs
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
-    const shares = shareOut(plan, this.#members.length)
-    // One alone begins when it is told.
-    const isAlone = this.#members.length === 1
-    const offsets = isAlone ? [] : await this.#compareClocks()
+    const { length: size } = this.#generators
     const stop = new AbortController()
     const all = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
-    const opened = new Barrier(this.#members.length)
-    const done = new Barrier(this.#members.length)
-    const begin = once(async () => {
-      await onPhase?.('open')
-      if (isAlone) return undefined
-      // The message has to reach all before.
-      return sharedNow() + MOST_APART_MS + 2 * Math.max(...offsets.map(({ uncertaintyMs }) => uncertaintyMs))
-    })
-    const end = once(async () => {
-      await onPhase?.('responded')
-      return undefined
-    })
-    const parts = this.#members.map(async ({ name, generator }, n) => {
-      const share = shares[n]
-      if (share === undefined) throw new LoadError(`There is no load for ${name}.`)
-      try {
-        return await generator.take(share, {
-          signal: all,
-          onPhase: async (phase) => {
-            await (phase === 'open' ? opened : done).arrive(all)
-            if (phase === 'responded') return end()
-            const at = await begin()
-            return at === undefined ? undefined : at + (offsets[n]?.offsetMs ?? 0)
-          },
-        })
-      } catch (error) {
-        stop.abort()
-        if (error instanceof LoadError) throw new LoadError(`${capitalised(name)}: ${error.message}`)
-        throw error
-      }
-    })
-    const settled = await Promise.allSettled(parts)
-    const measured = settled.map((part) => {
-      if (part.status === 'rejected') throw part.reason
-      return part.value
-    })
-    if (!all.aborted) this.#refuseLate(measured)
-    return summarizeLoad(measured, plan.seriesMs, (n) => this.#members[n]?.name ?? `generator ${n + 1}`)
-  }
-
-  /** Asks for a path once, from the first member. @throws {LoadError} as `LoadGenerator.learn` */
-  learn(plan: Parameters<LoadGenerator['learn']>[0]): ReturnType<LoadGenerator['learn']> {
-    const [first] = this.#members
-    if (first === undefined) throw new LoadError('There is no generator.')
-    const { target, path, reach, timeoutMs } = plan
-    return first.generator.learn({
-      target,
-      path,
-      ...(reach !== undefined && { reach }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-    })
+    const phases = {
+      open: meeting(size, () => onPhase?.('open')),
+      responded: meeting(size, () => onPhase?.('responded')),
+    }
+    const load = { ...plan, sharesCore: this.#sharesCores }
+    const parts = this.#generators.map((generator, n) =>
+      generator
+        .take(shareOf(load, n, size), { signal: all, onPhase: (phase) => phases[phase]() })
+        .catch((error: unknown) => {
+          stop.abort()
+          throw error
+        }),
+    )
+    await Promise.allSettled(parts)
+    return summarizeLoad(await Promise.all(parts), plan.seriesMs)
   }
 
   /** Ends all processes; resolves when they are gone. */
   async stop(): Promise<void> {
-    await Promise.all(this.#members.map(({ generator }) => generator.stop()))
-  }
-
-  async #compareClocks(): Promise<readonly ClockOffset[]> {
-    if (this.#clocks !== undefined && sharedNow() - this.#clocks.at < CLOCKS_KEPT_MS)
-      return this.#clocks.offsets
-    const offsets = await Promise.all(
-      this.#members.map(({ generator }) => generator.compareClocks(ROUND_TRIPS)),
-    )
-    offsets.forEach(({ uncertaintyMs }, n) => {
-      if (uncertaintyMs <= MOST_APART_MS) return
-      throw new VoidLoadError(
-        `The clock of ${this.#members[n]?.name} is known to ±${uncertaintyMs.toFixed(1)} ms only, but must be to ±${MOST_APART_MS} ms.`,
-      )
-    })
-    this.#clocks = { at: sharedNow(), offsets }
-    return offsets
-  }
-
-  #refuseLate(measured: readonly Measurement[]): void {
-    const late = measured.map(({ lateMs = 0 }) => lateMs)
-    const latest = late.indexOf(Math.max(...late))
-    const ms = late[latest] ?? 0
-    if (ms <= MOST_APART_MS) return
-    const name = capitalised(this.#members[latest]?.name ?? '')
-    throw new VoidLoadError(`${name} began ${ms.toFixed(1)} ms after the agreed time.`)
+    await Promise.all(this.#generators.map((generator) => generator.stop()))
   }
 }
 
 /**
- * Starts the generators of a team.
- * @throws {LoadError} as `startGenerator`; it names the one that cannot be started, and the others are stopped
+ * Starts a generator on each of these cores.
+ * @param cpus undefined: anywhere, and then it leaves its core to the others whenever nothing happens
+ * @throws {LoadError} as `startGenerator`; those that were started are stopped
  */
-export async function startTeam(
-  members: readonly { name: string; options: GeneratorOptions }[],
-): Promise<GeneratorTeam> {
-  const starts = await Promise.allSettled(
-    members.map(async ({ name, options }) => ({ name, generator: await startGenerator(options) })),
+export async function startTeam(cpus: readonly (number | undefined)[]): Promise<GeneratorTeam> {
+  const starts = cpus.map((cpu) => startGenerator({ cpu }))
+  const settled = await Promise.allSettled(starts)
+  const started = settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const team = new GeneratorTeam(started, cpus.includes(undefined))
+  if (started.length < cpus.length) await team.stop()
+  await Promise.all(starts)
+  return team
+}
+
+/** A physical core for each of so many generators, the last ones first; undefined for all if that leaves none to the server. */
+export function coresFor(generators: number): (number | undefined)[] {
+  const cpus = readCpus()
+  const isFirst = (number: number, siblings: readonly number[]) =>
+    number === cpus.find((cpu) => siblings.includes(cpu.number))?.number
+  const cores = cpus.filter(({ number, siblings }) => isFirst(number, siblings)).reverse()
+  return Array.from({ length: generators }, (_, n) =>
+    generators < cores.length ? cores[n]?.number : undefined,
   )
-  const started = starts.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-  const failed = starts.findIndex(({ status }) => status === 'rejected')
-  const failure = starts[failed]
-  if (failure?.status !== 'rejected') return new GeneratorTeam(started)
-  await Promise.all(started.map(({ generator }) => generator.stop()))
-  const { reason } = failure
-  if (!(reason instanceof LoadError)) throw reason
-  throw new LoadError(`${capitalised(members[failed]?.name ?? '')}: ${reason.message}`)
 }
 
-/** Where all wait until the last has come. */
-class Barrier {
-  readonly #all = Promise.withResolvers<void>()
-  #missing: number
-
-  constructor(size: number) {
-    this.#missing = size
-  }
-
-  /** Resolves when all have arrived, or after an abort. */
-  arrive(signal: AbortSignal): Promise<void> {
-    if (--this.#missing === 0 || signal.aborted) this.#all.resolve()
-    signal.addEventListener('abort', () => this.#all.resolve(), { once: true })
-    return this.#all.promise
+/** The n-th part of a load: whole connections as evenly as they can be, the rate exactly, and a seed of its own. */
+export function shareOf(plan: LoadPlan, n: number, parts: number): LoadPlan {
+  const { connections, rate, seed = 1 } = plan
+  return {
+    ...plan,
+    connections: Math.floor(connections / parts) + (n < connections % parts ? 1 : 0),
+    ...(rate !== undefined && { rate: rate / parts }),
+    seed: (seed + n) % 2 ** 32,
   }
 }
 
-function once<Value>(work: () => Promise<Value>): () => Promise<Value> {
-  let result: Promise<Value> | undefined
+/** Where so many wait until the last one has come, and something is done. */
+function meeting(size: number, done: () => Promise<void> | undefined): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let missing = size
   return () => {
-    result ??= work()
-    return result
+    if (--missing === 0) resolve(done())
+    return promise
   }
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -5,7 +5,6 @@ import { asksToClose } from '../http/request.ts'
 import { hostHeader, type Target } from '../http/target.ts'
 import { ResponseTemplate } from '../http/template.ts'
 import type { ErrorKind } from '../report/result.ts'
-import { sharedNow } from './clock.ts'
 import { ClosedLoop } from './closed-loop.ts'
 import type { Dispatcher, Line, Schedule } from './dispatcher.ts'
 import { LoopWatch } from './loop-watch.ts'
@@ -45,7 +44,6 @@ export class Load implements ConnectionOwner, Line {
   #isCounting = false
   #inFlight = 0
   #eventsBefore = 0
-  #lateMs = 0
 
   /**
    * @param options valid ones
@@ -134,28 +132,19 @@ export class Load implements ConnectionOwner, Line {
 
   #opened(): void {
     const { onPhase } = this.#options
-    if (onPhase === undefined) this.#start(performance.now())
-    else void onPhase('open').then((at) => this.#startAt(at ?? sharedNow()))
-  }
-
-  /** Timers are late by up to a millisecond, so the last two are polled. */
-  #startAt(at: number): void {
-    const leftMs = at - sharedNow()
-    if (leftMs > 2) setTimeout(() => this.#startAt(at), leftMs - 2)
-    else if (leftMs > 0) setImmediate(() => this.#startAt(at))
-    else this.#startCounting(-leftMs)
+    if (onPhase === undefined) this.#start()
+    else void onPhase('open').then(() => this.#startCounting())
   }
 
   /** Nothing before counts: neither the generator's CPU nor the time. */
-  #startCounting(lateMs: number): void {
-    this.#lateMs = lateMs
-    const now = performance.now()
-    if (this.#warmupMs === 0) this.#tally.begin(now)
-    this.#start(now)
+  #startCounting(): void {
+    if (this.#warmupMs === 0) this.#tally.begin(performance.now())
+    this.#start()
   }
 
-  #start(start: number): void {
+  #start(): void {
     if (this.#isOver) return
+    const start = performance.now()
     const { durationMs, rate, seed = 1 } = this.#options
     const from = start + this.#warmupMs
     Object.assign(this.#schedule, { from, until: from + durationMs })
@@ -206,7 +195,7 @@ export class Load implements ConnectionOwner, Line {
 
   #measurement(): Measurement {
     const measured = this.#tally.measurement(this.#schedule, this.#watch)
-    return { ...measured, handshakes: this.#handshakes, lateMs: this.#lateMs }
+    return { ...measured, handshakes: this.#handshakes }
   }
 
   #finish(measurement: Measurement): void {

@@ -24,8 +24,6 @@ export interface Measurement {
   /** CPU seconds of the whole process. */
   cpuSeconds: number
   loop: LoopReport
-  /** Milliseconds by which it began after the time that it was given; absent or 0 if it was given none. */
-  lateMs?: number
 }
 
 /** How an open loop kept to its schedule. */

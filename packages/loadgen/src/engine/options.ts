@@ -1,13 +1,12 @@
 import { Checker, type Expectation } from '../http/expectation.ts'
-import type { Reach, Target } from '../http/target.ts'
+import type { Target } from '../http/target.ts'
 import { LoadError } from './load-error.ts'
 import { Requests } from './requests.ts'
 
 /** One load as plain data: the same in this process and in another. */
 export interface LoadPlan {
+  /** On this machine, or on a private network. */
   target: Target
-  /** Where the target may be; default `machine`. */
-  reach?: Reach
   /**
    * Path and query as in the request line. If there are several, one is drawn at random for each request. Each may have random
    * parts: see `PathTemplate`.
@@ -43,6 +42,11 @@ export interface LoadPlan {
   /** Milliseconds of one interval of the series; absent: no series. At least 10. */
   seriesMs?: number
   expect?: Expectation
+  /**
+   * Other generators poll on the same core: whenever nothing happens, this one leaves it for a tenth of a millisecond. Else each would wait
+   * for milliseconds until the others have used their share of the time.
+   */
+  sharesCore?: boolean
 }
 
 export interface LoadOptions extends LoadPlan {
@@ -50,15 +54,9 @@ export interface LoadOptions extends LoadPlan {
   signal?: AbortSignal
   /**
    * Called when all connections are open, before the first request, and when the last response is there, before they close. The load waits
-   * until it resolves, so that accounts can be read in between. At `open` it may resolve with the time at which the load begins, in
-   * milliseconds of `sharedNow`.
+   * until it resolves, so that accounts can be read in between.
    */
-  onPhase?: (phase: LoadPhase) => Promise<number | undefined>
-  /**
-   * Other generators poll on the same core: whenever nothing happens, this one leaves it for a tenth of a millisecond. Else each would wait
-   * for milliseconds until the others have used their share of the time.
-   */
-  sharesCore?: boolean
+  onPhase?: (phase: LoadPhase) => Promise<void>
 }
 
 /** Moments at which a load waits until the accounts have been read. */

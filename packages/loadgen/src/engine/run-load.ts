@@ -7,7 +7,7 @@ import { requireOpenFiles } from './open-files.ts'
 import { type LoadOptions, validatePlan } from './options.ts'
 
 /**
- * Offers load to a server on this machine, or within the `reach` of the plan.
+ * Offers load to a server on this machine, or on a private network.
  *
  * In closed loop, each connection sends its next request as soon as it has a response. With a `rate` it is an open loop: requests
  * are sent when they are due, whether or not earlier ones have a response. All connections are opened before the clock starts.
@@ -26,7 +26,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 export async function measureLoad(options: LoadOptions): Promise<Measurement> {
   validatePlan(options)
   requireOpenFiles(options.connections)
-  const target = await resolveTarget(options.target, options.reach)
+  const target = await resolveTarget(options.target)
   let tls = secureOptions(options.target)
   if (options.resume) tls = { ...tls, session: await openSession(target, tls) }
   return new Load(options, target, tls).run()

@@ -9,17 +9,11 @@ import { LoadError } from '../engine/load-error.ts'
 export type { Target }
 
 /**
- * How far away a server may be. `machine`: only this machine. `network`: also a network of one of its interfaces, as for containers of one
- * Compose project. `anywhere`: the caller is responsible for having permission to load the server.
- */
-export type Reach = 'machine' | 'network' | 'anywhere'
-
-/**
- * Resolves a target's name once, so that no request pays for it, and rejects addresses out of reach: load on somebody else's server
+ * Resolves a target's name once, so that no request pays for it, and rejects public addresses: load on somebody else's server
  * is an attack. If there are several addresses (`localhost` often has two), the first that accepts a connection is used.
- * @throws {LoadError} if the name is unknown, or an address is out of reach
+ * @throws {LoadError} if the name is unknown, or an address is neither of this machine nor private
  */
-export async function resolveTarget(target: Target, reach: Reach = 'machine'): Promise<Target> {
+export async function resolveTarget(target: Target): Promise<Target> {
   if ('socketPath' in target) {
     if (/^[^\0]+$/.test(target.socketPath)) return target
     throw new LoadError(`${JSON.stringify(target.socketPath)} is not the path of a socket.`)
@@ -29,9 +23,13 @@ export async function resolveTarget(target: Target, reach: Reach = 'machine'): P
     throw new LoadError(`The port is ${port}, but must be a whole number from 1 to 65535.`)
   }
   const candidates = (await addressesOf(host)).map((address) => ({ host: address, port, ...secure }))
-  if (reach !== 'anywhere') {
-    const near = addressesWithin(reach)
-    for (const candidate of candidates) refuseForeign(candidate.host, host, near, reach)
+  const allowed = addressesAllowed()
+  for (const { host: address } of candidates) {
+    if (allowed.check(address.replace(/%.*$/, ''), versionOf(address))) continue
+    const name = address === host ? host : `${host} (${address})`
+    throw new LoadError(
+      `${name} is a public address: load only servers of this machine or of a private network.`,
+    )
   }
   return (await firstOpen(candidates)) ?? target
 }
@@ -100,37 +98,32 @@ async function addressesOf(host: string): Promise<string[]> {
   }
 }
 
-type Limit = Exclude<Reach, 'anywhere'>
-
-const PLACES: Readonly<Record<Limit, string>> = {
-  machine: 'on this machine',
-  network: 'on a network of this machine',
-}
-
-function refuseForeign(address: string, host: string, near: BlockList, reach: Limit): void {
-  if (near.check(address.replace(/%.*$/, ''), versionOf(address))) return
-  const name = address === host ? host : `${host} (${address})`
-  throw new LoadError(`${name} is not ${PLACES[reach]}: load only servers that run ${PLACES[reach]}.`)
-}
-
 function versionOf(address: string): IPVersion {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }
 
-/** Loopback, the unspecified address (which connects to loopback), and what this machine's interfaces, or their networks, have. */
-function addressesWithin(reach: Limit): BlockList {
-  const local = new BlockList()
-  local.addSubnet('127.0.0.0', 8, 'ipv4')
-  local.addAddress('0.0.0.0', 'ipv4')
-  local.addAddress('::1', 'ipv6')
-  local.addAddress('::', 'ipv6')
-  for (const { address, cidr, family } of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
-    const version = family === 'IPv6' ? 'ipv6' : 'ipv4'
-    const [own, prefix] = [address.replace(/%.*$/, ''), cidr?.split('/')[1]]
-    if (reach === 'network' && prefix !== undefined) local.addSubnet(own, Number(prefix), version)
-    else local.addAddress(own, version)
-  }
-  return local
+/** RFC 1918, 3927, 4193, 4291 and 6598, loopback, and the unspecified address (which connects to loopback). */
+const PRIVATE = [
+  ['127.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+  ['100.64.0.0', 10],
+  ['0.0.0.0', 32],
+  ['::1', 128],
+  ['::', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const
+
+/** What is private, and what this machine's interfaces have. */
+function addressesAllowed(): BlockList {
+  const allowed = new BlockList()
+  for (const [net, prefix] of PRIVATE) allowed.addSubnet(net, prefix, versionOf(net))
+  for (const { address } of Object.values(networkInterfaces()).flatMap((list) => list ?? []))
+    allowed.addAddress(address.replace(/%.*$/, ''), versionOf(address))
+  return allowed
 }
 
 async function firstOpen(candidates: readonly Target[]): Promise<Target | undefined> {

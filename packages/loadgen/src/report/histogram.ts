@@ -10,8 +10,6 @@ import type { Latency } from './result.ts'
 
 const DIGITS = 3
 const NANOSECONDS = 1e6
-/** Points of a curve until half of the way to 100 % is done, and again until half of the rest is done, and so on. */
-const POINTS_PER_HALF = 10
 
 /** The histogram that any HdrHistogram library can read: V2, compressed, base64; values in nanoseconds. */
 export function encodeRecording(recording: Recording): string {
@@ -44,12 +42,6 @@ export function percentiles(encoded: string, percents: readonly number[]): numbe
   return percents.map((percent) => histogram.getValueAtPercentile(percent) / NANOSECONDS)
 }
 
-/** How many values are larger than the value at a percentile, as far as three digits can tell. @param percent 0 to 100 */
-export function countAbove(encoded: string, percent: number): number {
-  const [limit = 0] = percentiles(encoded, [percent])
-  return countsOf(encoded).reduce((above, { ms, count }) => above + (ms > limit ? count : 0), 0)
-}
-
 /** Which values were recorded, in milliseconds, and how often; the smallest first. */
 export function countsOf(encoded: string): { ms: number; count: number }[] {
   const { recordedValuesIterator: cells } = decode(encoded)
@@ -60,18 +52,6 @@ export function countsOf(encoded: string): { ms: number; count: number }[] {
     counts.push({ ms: valueIteratedTo / NANOSECONDS, count: countAtValueIteratedTo })
   }
   return counts
-}
-
-/** The values by percentile, for a curve whose axis halves the distance to 100 % at each step. Milliseconds; ends with 100. */
-export function curveOf(encoded: string): { percentile: number; ms: number }[] {
-  const { percentileIterator } = decode(encoded)
-  percentileIterator.reset(POINTS_PER_HALF)
-  const curve: { percentile: number; ms: number }[] = []
-  while (percentileIterator.hasNext()) {
-    const { percentileLevelIteratedTo, valueIteratedTo } = percentileIterator.next()
-    curve.push({ percentile: percentileLevelIteratedTo, ms: valueIteratedTo / NANOSECONDS })
-  }
-  return curve
 }
 
 /** @throws {Error} if the text is not such a histogram */

@@ -16,13 +16,8 @@ import {
 /**
  * What one or several generators measured of a load.
  * @param seriesMs length of an interval; undefined without a series
- * @param nameOf what the n-th generator is called, counted from 0
  */
-export function summarizeLoad(
-  measured: readonly Measurement[],
-  seriesMs: number | undefined,
-  nameOf = (n: number) => `generator ${n + 1}`,
-): LoadResult {
+export function summarizeLoad(measured: readonly Measurement[], seriesMs: number | undefined): LoadResult {
   const requests = sum(measured, (one) => one.requests)
   const seconds = Math.max(...measured.map((one) => one.seconds))
   const cpuSeconds = sum(measured, (one) => one.cpuSeconds)
@@ -39,7 +34,7 @@ export function summarizeLoad(
     openLoop: ratesOf(measured),
     series: seriesOf(measured, seriesMs ?? 0, seconds),
     cpu: { seconds: cpuSeconds, utilisation: Math.min(1, ratio(cpuSeconds, seconds * measured.length)) },
-    self: worstOf(measured, nameOf),
+    self: worstOf(measured),
   }
 }
 
@@ -66,7 +61,7 @@ function mergePresent(recordings: readonly (Recording | null)[]): Recording | nu
   return present.length === 0 ? null : mergeRecordings(present)
 }
 
-function worstOf(measured: readonly Measurement[], nameOf: (n: number) => string): SelfReport {
+function worstOf(measured: readonly Measurement[]): SelfReport {
   const waits = measured.map(({ loop }) => loop.waitSeconds).filter((seconds) => seconds !== null)
   const reasons = measured.map(whyGeneratorBound)
   const at = reasons.findIndex((reason) => reason !== null)
@@ -76,7 +71,7 @@ function worstOf(measured: readonly Measurement[], nameOf: (n: number) => string
     loopDelayP99: Math.max(...measured.map(({ loop }) => summarise(loop.turns).p99)),
     busy: Math.max(...measured.map(({ loop }) => loop.busy)),
     bound: reason !== null,
-    reason: reason === null || measured.length === 1 ? reason : `in ${nameOf(at)}, ${reason}`,
+    reason: reason === null || measured.length === 1 ? reason : `in generator ${at + 1}, ${reason}`,
   }
 }
 
