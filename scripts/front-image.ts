@@ -13,7 +13,7 @@ import { CONF, renderFronts, renderNginx } from '@startgrid/nginx/render.ts'
  * the files that the native mode uses, and the landing page.
  */
 
-/** The paths of docker/nginx.Dockerfile. */
+/** The paths of docker/Dockerfile. */
 const ASSETS = '/srv/assets'
 const PAGE = '/srv/page'
 const RESULTS = '/srv/results'

@@ -34,7 +34,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   'docker-compose.yml': { images: composeImages, ports: composePorts, apps: composeServices },
   '.env': { profiles: () => `COMPOSE_PROFILES=${CATALOGUE.map(({ name }) => name).join(',')}` },
-  'docker/README.md': { images: imagesTable, ports: portsTable },
+  'docker/README.md': { ports: portsTable },
   'deploy/kubernetes/components/nginx/service.yaml': { ports: frontPorts },
   'deploy/kubernetes/grid/kustomization.yaml': {
     frameworks: () => CATALOGUE.map(({ name }) => `  - ../frameworks/${name}`).join('\n'),
@@ -71,17 +71,13 @@ function composeImages(): string {
     (framework) => `x-${framework.name}: &${framework.name}
   <<: *${framework.runtime === 'nginx' ? 'contained' : 'app'}
   image: \${STARTGRID_REGISTRY:-startgrid}/${framework.name}:\${STARTGRID_TAG:-latest}
-  build: { context: ., dockerfile: ${dockerfileOf(framework)}, ${buildOf(framework)} }
+  build: { context: ., dockerfile: docker/Dockerfile, ${buildOf(framework)} }
   profiles: [${framework.name}]${framework.runtime === 'nginx' ? '\n  tmpfs: [/tmp]' : ''}`,
   ).join('\n')
 }
 
-function dockerfileOf({ runtime }: Framework): string {
-  return `docker/${runtime}.Dockerfile`
-}
-
 function buildOf({ name, runtime }: Framework): string {
-  return runtime === 'nginx' ? `target: ${name}` : `args: { FRAMEWORK: ${name} }`
+  return runtime === 'nginx' ? `target: ${name}` : `target: ${runtime}, args: { FRAMEWORK: ${name} }`
 }
 
 function composePorts(): string {
@@ -184,22 +180,6 @@ function overlay(text: string): string {
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 ${text}`
-}
-
-function imagesTable(): string {
-  const about = {
-    node: 'a framework on Node; the command names the role',
-    bun: 'a framework on Bun; the command names the role',
-    nginx: 'a framework inside NGINX; the configuration file names the role',
-  } as const
-  return toTable(
-    ['image', 'file', 'what is in it'],
-    CATALOGUE.map((one) => [
-      `\`startgrid/${one.name}\``,
-      `[\`${one.runtime}.Dockerfile\`](${one.runtime}.Dockerfile)`,
-      about[one.runtime],
-    ]),
-  )
 }
 
 function portsTable(): string {

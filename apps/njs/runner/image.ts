@@ -8,7 +8,7 @@ import { DIST, ROLES, type Role, renderConfig } from './nginx-config.ts'
  * same files as natively. The settings are those of the build, because NGINX cannot read its environment.
  */
 
-/** The NGINX of docker/nginx.Dockerfile: its module, and the engine that njs recommends. */
+/** The NGINX of docker/Dockerfile: its module, and the engine that njs recommends. */
 const NGINX = {
   njs: { version: '', engine: 'qjs', module: 'modules/ngx_http_js_module.so' },
   keepaliveMinTimeout: true,

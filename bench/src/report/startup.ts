@@ -79,8 +79,8 @@ function megabytes(found: Interval | undefined): string {
 /** Of the image that Compose runs. The base is the runtime's, and changes with every release of it. */
 function imageSize(framework: string): number | undefined {
   const { runtime } = findFramework(framework)
-  const dockerfile = readFileSync(`${ROOT}docker/${runtime}.Dockerfile`, 'utf8')
-  const base = [...dockerfile.matchAll(/^FROM (\S+)$/gm)].at(-1)?.[1] ?? ''
+  const dockerfile = readFileSync(`${ROOT}docker/Dockerfile`, 'utf8')
+  const base = new RegExp(`^FROM (\\S+) AS ${runtime}$`, 'm').exec(dockerfile)?.[1] ?? ''
   const { status, stdout } = spawnSync(
     'docker',
     ['image', 'inspect', '--format', '{{.Size}}', `startgrid/${framework}:latest`, base],

@@ -196,7 +196,7 @@ export interface Framework {
   readonly absent: readonly Absence[]
 }
 
-/** The runtime of an app. Its image is made from `docker/RUNTIME.Dockerfile`. */
+/** The runtime of an app. Its image is a target of docker/Dockerfile. */
 export type Runtime = 'node' | 'bun' | 'nginx'
 
 /** What an app may lack. */

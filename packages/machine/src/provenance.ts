@@ -37,7 +37,7 @@ function findVersions(): Versions {
   return {
     startgrid: tryRun('git', ['-C', ROOT, 'describe', '--always', '--dirty']) ?? 'not a git checkout',
     node: process.versions.node,
-    bun: version('bun'),
+    bun: tryRun(`${ROOT}node_modules/.bin/bun`, ['--version']) ?? 'unknown',
     lockfile: createHash('sha256').update(lockfile).digest('hex').slice(0, 16),
     packages: Object.fromEntries(listPackages().map((name) => [name, version(name)])),
   }
