@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTested, sample } from '@startgrid/cli/test-run.ts'
-import { formatReport } from '@startgrid/conformance'
 import { exactly, type LoadResult, runLoad, sumErrors } from '@startgrid/loadgen'
-import { APPS, type App } from '../src/apps.ts'
+import { type App, findApps } from '../src/apps.ts'
 import { type Launch, LaunchError, launch } from '../src/launcher.ts'
 import { askOnEach, askOnNewOnes } from './client.ts'
-import { ConformanceThread } from './conformance-thread.ts'
+import { conforms } from './conformance.ts'
 
-/** Apps as several processes: the contract holds, and what happens to one worker does not touch the others. A sample in short runs. */
+/** Apps as several processes: the contract holds, and what happens to one worker does not touch the others. */
 
 const WAYS = process.platform === 'linux' ? ['cluster', 'reuse-port'] : ['cluster']
 const CONNECTIONS = 32
@@ -18,33 +16,17 @@ const NEW_AT_ONCE = 4
 const LIMIT = { timeout: 180_000 }
 const JSON_BODY = '{"hello":"world"}'
 
-const suite = new ConformanceThread()
-after(() => suite.stop())
-
-const hellos = APPS.filter((app) => app.role === 'hello' && isTested(app))
-const onNode = hellos.filter(({ runtime }) => runtime === 'node')
-const [bun] = hellos.filter(({ runtime }) => runtime === 'bun')
-const conforming = sample('cluster conformance', inEachWay(onNode), 1)
-const loaded = sample('cluster load', inEachWay(onNode), 1)
-
 for (const way of WAYS) {
-  describe(`${way}: conformance`, () => {
-    for (const { app } of conforming.filter((one) => one.way === way)) {
-      test(app.name, async (t) => {
+  describe(way, () => {
+    for (const app of findApps('fastify/hello')) {
+      test(`${app.name} keeps the contract`, async (t) => {
         const launched = await launchWorkers(t, app, way, 2)
-        const { target } = launched
-        const { role, absent } = app
-        const report = await suite
-          .check({ target, role, absent, proxied: false })
-          .finally(() => launched.stop())
-        assert.deepEqual(report.differences, [], `\n${formatReport(report)}`)
+        await conforms(app, { target: launched.target }).finally(() => launched.stop())
         assert.ok(sharesIn(launched).every(({ served }) => served && served.requests > 0))
       })
     }
-  })
 
-  for (const { app } of loaded.filter((one) => one.way === way)) {
-    describe(`${way}: ${app.name} under load`, () => {
+    for (const app of findApps('express/hello')) {
       test('a worker is killed: it alone loses what it had in flight', async (t) => {
         const launched = await launchWorkers(t, app, way, 3)
         const { errors, requests } = await loadWhile(launched, () => signalOne(launched, 'SIGKILL'))
@@ -91,11 +73,12 @@ for (const way of WAYS) {
         assert.equal(requestsOf(shares), asked)
         assert.equal(shares.length, 3)
       })
-    })
-  }
+    }
+  })
 }
 
-test('Bun says that it cannot', { skip: bun === undefined && 'only one framework is tested' }, async () => {
+test('Bun says that it cannot', async () => {
+  const [bun] = findApps('bun/hello')
   assert.ok(bun)
   await assert.rejects(launch(bun, { env: { CLUSTER: 'cluster' } }), (error) => {
     assert.ok(error instanceof LaunchError)
@@ -103,10 +86,6 @@ test('Bun says that it cannot', { skip: bun === undefined && 'only one framework
     return true
   })
 })
-
-function inEachWay(apps: readonly App[]): { app: App; way: string }[] {
-  return WAYS.flatMap((way) => apps.map((app) => ({ app, way })))
-}
 
 /** They are stopped after the test, because a failed one would wait for them without end. */
 async function launchWorkers(t: TestContext, app: App, way: string, workers: number): Promise<Launch> {

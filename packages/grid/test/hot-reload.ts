@@ -7,91 +7,90 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
-import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { APPS, type App } from '../src/apps.ts'
+import type { App } from '../src/apps.ts'
 import { type Launch, launch } from '../src/launcher.ts'
 
-/** What `pnpm dev` and `npm run dev` promise: an edit is seen in a real browser. Each test edits a copy of the sources. A sample in short runs. */
-
 const SHARED = fileURLToPath(new URL('../../shared/', import.meta.url))
-const reloading = APPS.filter((app) => app.role === 'ssr' && app.runtime !== 'nginx' && isTested(app))
 
-describe('hot reload', { skip: BROWSER.skip }, () => {
-  let browser: Browser
-  before(async () => {
-    browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
+/** What `pnpm dev` and `npm run dev` promise: an edit is seen in a real browser. Each test edits a copy of the sources. */
+export function testHotReload(apps: readonly App[]): void {
+  describe('hot reload', { skip: BROWSER.skip }, () => {
+    let browser: Browser
+    before(async () => {
+      browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
+    })
+    after(() => browser?.close())
+
+    for (const app of apps) {
+      test(`${app.name}: an edit of the page is seen, and the filter keeps its state`, async () => {
+        await using copy = await Copy.of(app)
+        // React's development build warns about it, on the server and in the browser.
+        await copy.edit('shop/catalogue.tsx', '<section ', '<section class="x" ')
+        // Only in development may styles carry the nonce and WebSockets open: the contract checks the policy of production.
+        assert.equal(policyOf(await copy.fetch('/')), POLICY)
+        await using visit = await copy.visit(browser, '/?items=50')
+        const { page } = visit
+        await filter(page, 'assam')
+        await mark(page)
+
+        await copy.edit('shop/catalogue.tsx', 'Our teas', 'Our finest teas')
+        await page.getByRole('heading', { name: 'Our finest teas' }).waitFor()
+        assert.equal(await page.getByRole('searchbox').inputValue(), 'assam')
+        assert.notEqual(await page.locator('output').textContent(), '50 of 50')
+
+        await copy.edit('shop/page.css', 'h1 {', 'h1 { letter-spacing: 7px;')
+        await page.waitForFunction(
+          () => getComputedStyle(document.querySelector('h1') as Element).letterSpacing === '7px',
+        )
+        assert.ok(await isMarked(page), 'the page was reloaded')
+        assert.match(await (await copy.fetch('/')).text(), /Our finest teas/)
+        const warning = /Invalid DOM property/
+        assert.match(copy.output(), warning)
+        assert.notEqual(visit.complaints.length, 0)
+        for (const complaint of visit.complaints) assert.match(complaint, warning)
+        assert.equal(await copy.stop(), 0)
+      })
+
+      test(`${app.name}: an error is shown as an overlay until it is corrected`, async () => {
+        await using copy = await Copy.of(app)
+        await using visit = await copy.visit(browser, '/stream?items=50')
+        const { page } = visit
+        const overlay = page.locator('vite-error-overlay .message-body')
+        const heading = page.getByRole('heading', { name: 'Our teas' })
+        await heading.waitFor()
+
+        await copy.edit('shop/catalogue.tsx', '<section ', '<<section ')
+        await overlay.waitFor()
+        const response = await page.reload()
+        assert.equal(response?.status(), 500)
+        await overlay.getByText('Unexpected token').waitFor()
+        await copy.edit('shop/catalogue.tsx', '<<section ', '<section ')
+        await seen(page, heading)
+
+        // Only the server runs this line.
+        await copy.edit('entry-server.tsx', 'const page = pages[name]', "const page = pages['nowhere']")
+        await seen(page, overlay.getByText('There is no page/shop/client.tsx.'))
+        assert.match(copy.output(), /entry-server\.tsx:\d+:\d+/)
+        for (const path of ['/', '/stream']) assert.equal((await copy.fetch(path)).status, 500, path)
+        await copy.edit('entry-server.tsx', "const page = pages['nowhere']", 'const page = pages[name]')
+        await seen(page, heading)
+        assert.equal((await copy.fetch('/')).status, 200)
+      })
+
+      test(`${app.name}: a change of the server restarts it, and the browser loads the page again`, async () => {
+        await using copy = await Copy.of(app, ['--watch'])
+        await using visit = await copy.visit(browser, '/')
+        await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
+        await mark(visit.page)
+        await copy.append('src/ssr.ts', "console.log('A new process.')\n")
+        await visit.page.waitForFunction(() => !('isMarked' in window))
+        await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
+        assert.match(copy.output(), /A new process/)
+      })
+    }
   })
-  after(() => browser?.close())
-
-  for (const app of sample('hot reload', reloading, 1)) {
-    test(`${app.name}: an edit of the page is seen, and the filter keeps its state`, async () => {
-      await using copy = await Copy.of(app)
-      // React's development build warns about it, on the server and in the browser.
-      await copy.edit('shop/catalogue.tsx', '<section ', '<section class="x" ')
-      // Only in development may styles carry the nonce and WebSockets open: the contract checks the policy of production.
-      assert.equal(policyOf(await copy.fetch('/')), POLICY)
-      await using visit = await copy.visit(browser, '/?items=50')
-      const { page } = visit
-      await filter(page, 'assam')
-      await mark(page)
-
-      await copy.edit('shop/catalogue.tsx', 'Our teas', 'Our finest teas')
-      await page.getByRole('heading', { name: 'Our finest teas' }).waitFor()
-      assert.equal(await page.getByRole('searchbox').inputValue(), 'assam')
-      assert.notEqual(await page.locator('output').textContent(), '50 of 50')
-
-      await copy.edit('shop/page.css', 'h1 {', 'h1 { letter-spacing: 7px;')
-      await page.waitForFunction(
-        () => getComputedStyle(document.querySelector('h1') as Element).letterSpacing === '7px',
-      )
-      assert.ok(await isMarked(page), 'the page was reloaded')
-      assert.match(await (await copy.fetch('/')).text(), /Our finest teas/)
-      const warning = /Invalid DOM property/
-      assert.match(copy.output(), warning)
-      assert.notEqual(visit.complaints.length, 0)
-      for (const complaint of visit.complaints) assert.match(complaint, warning)
-      assert.equal(await copy.stop(), 0)
-    })
-
-    test(`${app.name}: an error is shown as an overlay until it is corrected`, async () => {
-      await using copy = await Copy.of(app)
-      await using visit = await copy.visit(browser, '/stream?items=50')
-      const { page } = visit
-      const overlay = page.locator('vite-error-overlay .message-body')
-      const heading = page.getByRole('heading', { name: 'Our teas' })
-      await heading.waitFor()
-
-      await copy.edit('shop/catalogue.tsx', '<section ', '<<section ')
-      await overlay.waitFor()
-      const response = await page.reload()
-      assert.equal(response?.status(), 500)
-      await overlay.getByText('Unexpected token').waitFor()
-      await copy.edit('shop/catalogue.tsx', '<<section ', '<section ')
-      await seen(page, heading)
-
-      // Only the server runs this line.
-      await copy.edit('entry-server.tsx', 'const page = pages[name]', "const page = pages['nowhere']")
-      await seen(page, overlay.getByText('There is no page/shop/client.tsx.'))
-      assert.match(copy.output(), /entry-server\.tsx:\d+:\d+/)
-      for (const path of ['/', '/stream']) assert.equal((await copy.fetch(path)).status, 500, path)
-      await copy.edit('entry-server.tsx', "const page = pages['nowhere']", 'const page = pages[name]')
-      await seen(page, heading)
-      assert.equal((await copy.fetch('/')).status, 200)
-    })
-
-    test(`${app.name}: a change of the server restarts it, and the browser loads the page again`, async () => {
-      await using copy = await Copy.of(app, ['--watch'])
-      await using visit = await copy.visit(browser, '/')
-      await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
-      await mark(visit.page)
-      await copy.append('src/ssr.ts', "console.log('A new process.')\n")
-      await visit.page.waitForFunction(() => !('isMarked' in window))
-      await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
-      assert.match(copy.output(), /A new process/)
-    })
-  }
-})
+}
 
 /** On a busy machine the browser may load the page again before Vite's server has seen the change. */
 async function seen(page: Page, change: Locator): Promise<void> {

@@ -1,0 +1,3 @@
+import { testConformance } from '../../../packages/grid/test/conformance.ts'
+
+testConformance('koa')

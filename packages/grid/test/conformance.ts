@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { checkConformance, formatReport, type Options } from '@startgrid/conformance'
+import { APPS, type App } from '../src/apps.ts'
+import { launch, NEVER_SHED } from '../src/launcher.ts'
+import { type StartedApps, startApps, whyNot } from './started-apps.ts'
+
+/** One test for each app: docs/contract.md, checked from outside, line by line. */
+
+/** Each is a hundred checks: on a busy machine that takes njs, which interprets its page, minutes. */
+const timeout = 600_000
+
+/** The apps of one framework, without NGINX in front. */
+export function testConformance(framework: string): void {
+  for (const app of APPS.filter((one) => one.framework === framework))
+    test(`${app.name} keeps the contract`, {
+      timeout,
+      skip: app.runtime === 'nginx' && whyNot('njs'),
+    }, async () => {
+      const running = await launch(app, { env: { ...NEVER_SHED, LOG_LEVEL: 'info' } })
+      try {
+        await conforms(app, { target: running.target, log: running.output })
+      } finally {
+        await running.stop()
+      }
+    })
+}
+
+export function testBehindNginx(apps: readonly App[], topology: 'nginx' | 'nginx-tls'): void {
+  describe(`behind ${topology}`, { skip: whyNot(topology) }, () => {
+    let started: StartedApps
+    before(async () => {
+      started = await startApps(apps, topology)
+    })
+    after(() => started?.stop())
+
+    for (const [index, app] of apps.entries())
+      test(`${app.name} keeps the contract`, { timeout }, async () => {
+        const target = started.targets[index]
+        assert.ok(target)
+        await conforms(app, { target, proxied: true, compressed: true })
+      })
+  })
+}
+
+/** @throws {AssertionError} with all that differs */
+export async function conforms(
+  { role, absent, runtime }: App,
+  options: Omit<Options, 'role'>,
+): Promise<void> {
+  const report = await checkConformance({ role, absent, proxied: runtime === 'nginx', ...options })
+  assert.deepEqual(report.differences, [], formatReport(report))
+}
