@@ -183,7 +183,7 @@ function loadOf({ capacity, seconds, rate = capacity, seriesMs }: Offered): Load
       // It takes a while until the last overload is over.
       p99: index < 3 ? 100 * latency.p99 : latency.p99,
     })),
-    cpu: { seconds: lasted, utilisation: 1 },
+    cpu: { seconds: lasted },
     statuses: {},
     self: { bound: false, waitSeconds: 0 },
   } satisfies Partial<Record<keyof LoadResult, unknown>>

@@ -39,7 +39,7 @@ function measurement({
     arrivals: { seconds: 1, due: 10_000, sent: 10_000, late: 0, lag: constant(lagMs), ...arrivals },
     intervals: null,
     cpuSeconds: 1,
-    loop: { busy, turns: constant(0.01), waitSeconds },
+    loop: { busy, waitSeconds },
   }
 }
 

@@ -51,7 +51,7 @@ test('every request that the server read is reported, none more', async () => {
   assert.equal(result.bytes, server.requests * rawResponse('hi').length)
   assert.equal(result.rate, result.requests / result.seconds)
   assert.ok(result.seconds >= 0.059, `${result.seconds} s`)
-  assert.ok(result.cpu.seconds > 0 && result.cpu.utilisation > 0 && result.cpu.utilisation <= 1)
+  assert.ok(result.cpu.seconds > 0)
   const { min, p50, p90, p99, p999, max, mean } = result.latency
   assert.ok(min > 0 && min <= p50 && p50 <= p90 && p90 <= p99 && p99 <= p999 && p999 <= max)
   assert.ok(mean >= min && mean <= max)

@@ -62,24 +62,16 @@ test('random parts are drawn anew, each value as often as any other', () => {
     assert.equal(template.isFixed, false)
     return counts(Array.from({ length: draws }, () => template.render(random)))
   }
-  const ints = render('/hello/{int:8-12}?x')
-  assertUniform(ints, 5, draws)
-  assert.deepEqual([...ints.keys()].sort(), [
-    '/hello/10?x',
-    '/hello/11?x',
-    '/hello/12?x',
-    '/hello/8?x',
-    '/hello/9?x',
-  ])
-  assertUniform(render('/{hex:1}'), 16, draws)
-  assertUniform(render('/{pick:a|b%20c}/{pick:x|y}'), 4, draws)
-  const [long = ''] = render('/{hex:19}').keys()
-  assert.match(long, /^\/[0-9a-f]{19}$/)
+  const paths = render('/hello/{int:8-12}?x')
+  assertUniform(paths, 5, draws)
+  const expected = [8, 9, 10, 11, 12].map((n) => `/hello/${n}?x`)
+  assert.deepEqual(new Set(paths.keys()), new Set(expected))
+  assertUniform(render('/{int:0-1}/{int:7-8}'), 4, draws)
   assert.deepEqual(render('/{int:7-7}'), new Map([['/7', draws]]))
 })
 
 test('the same seed makes the same requests', () => {
-  const path = ['/{int:1-1000000}', '/{hex:8}']
+  const path = ['/{int:1-1000000}', '/x/{int:1-1000000}']
   const sequence = (seed: number) => {
     const requests = new Requests({ ...OPTIONS, path }, createRandom(seed))
     return Array.from({ length: 50 }, () => requests.bytes(requests.draw()).toString())
@@ -89,17 +81,7 @@ test('the same seed makes the same requests', () => {
 })
 
 test('a wrong random part is refused with a sentence that shows a right one', () => {
-  for (const path of [
-    '/{}',
-    '/{int:2-1}',
-    '/{int:a-b}',
-    '/{hex:0}',
-    '/{hex:100}',
-    '/{pick:a||b}',
-    '/{name}',
-    '/{',
-    '/a}',
-  ]) {
+  for (const path of ['/{}', '/{int:2-1}', '/{int:a-b}', '/{name}', '/{', '/a}']) {
     assert.throws(
       () => new PathTemplate(path),
       (error) => error instanceof LoadError && /\{int:1-1000\}.*\.$/.test(error.message),
@@ -108,7 +90,6 @@ test('a wrong random part is refused with a sentence that shows a right one', ()
   }
   assert.throws(() => new Requests({ ...OPTIONS, path: [] }, createRandom(1)), LoadError)
   assert.throws(() => new Requests({ ...OPTIONS, path: ['/', 'x'] }, createRandom(1)), LoadError)
-  assert.throws(() => new Requests({ ...OPTIONS, path: '/{pick:c|a b}' }, createRandom(1)), LoadError)
 })
 
 test('headers that would contradict the body are refused', () => {

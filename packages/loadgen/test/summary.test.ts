@@ -26,7 +26,7 @@ const QUICK: Measurement = {
   arrivals: { seconds: 1, due: 3, sent: 3, late: 0, lag: recording(0, 0, 0) },
   intervals: null,
   cpuSeconds: 1.5,
-  loop: { busy: 0.2, turns: recording(0.01), waitSeconds: 0.1 },
+  loop: { busy: 0.2, waitSeconds: 0.1 },
 }
 
 const SLOW: Measurement = {
@@ -39,7 +39,7 @@ const SLOW: Measurement = {
   service: recording(9),
   arrivals: { seconds: 1, due: 4, sent: 2, late: 1, lag: recording(0, 50, 50, 50) },
   cpuSeconds: 1.7,
-  loop: { busy: 0.9, turns: recording(30), waitSeconds: 0.3 },
+  loop: { busy: 0.9, waitSeconds: 0.3 },
 }
 
 test('generators add up', () => {
@@ -53,7 +53,7 @@ test('generators add up', () => {
   assert.equal(result.lag?.mean, 150 / 7)
   assert.deepEqual(result.openLoop, { offered: 7, achieved: 5 })
   assert.equal(percentiles(result.histograms.latency, [100])[0]?.toFixed(0), '60')
-  assert.deepEqual(result.cpu, { seconds: 3.2, utilisation: 0.8 })
+  assert.deepEqual(result.cpu, { seconds: 3.2 })
   assert.deepEqual(result.series, [])
 })
 
@@ -62,7 +62,6 @@ test('a slow generator does not hide in the sum', () => {
   assert.equal(self.bound, true)
   assert.match(self.reason ?? '', /^in generator 2, it came to 25\.0 % of the requests/)
   assert.deepEqual([self.waitSeconds, self.busy], [0.4, 0.9])
-  assert.ok(self.loopDelayP99 >= 29.9)
 })
 
 test('closed loop: service is latency, and there is no schedule to speak of', () => {

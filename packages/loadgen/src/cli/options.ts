@@ -32,8 +32,8 @@ Closed loop: each connection sends its next request as soon as the last one has
 its response. Open loop (--rate): requests are due at random times, whatever
 became of those before, and their latency counts from then.
 
-Of several URLs, one is drawn at random each time. A path may have random
-parts: {int:1-1000}, {hex:8} and {pick:a|b|c}.
+Of several URLs, one is drawn at random each time, and so is each number of a
+path such as /hello/{int:1-1000}.
 
 ${helpOf(OPTIONS)}
 

@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { Recorder, type Recording } from './recorder.ts'
 
 const NANOSECONDS_PER_SECOND = 1e9
-const MICROSECONDS = 1e3
 
 /** What the event loop did while it offered load. */
 export interface LoopReport {
   /** Part of the time, 0 to 1, in turns of the loop that sent or received something. In the rest it only polled. */
   busy: number
-  /** Lengths of turns, each weighted by its length in microseconds: how long an event at a random moment waits for the loop. */
-  turns: Recording
   /** Seconds for which it was ready to run, but had no core; null where the system does not tell. */
   waitSeconds: number | null
 }
@@ -18,7 +14,6 @@ export interface LoopReport {
 export class LoopWatch {
   /** Increment it whenever something is sent or received. */
   events = 0
-  readonly #turns = new Recorder()
   #last = Number.NaN
   #seen = 0
   #busyMs = 0
@@ -38,7 +33,6 @@ export class LoopWatch {
     this.#last = now
     // Before `begin` the length is not a number.
     if (!(length >= 0)) return
-    this.#turns.record(length, Math.round(length * MICROSECONDS))
     if (this.events === this.#seen) this.#idleMs += length
     else this.#busyMs += length
     this.#seen = this.events
@@ -49,7 +43,6 @@ export class LoopWatch {
     const isKnown = waited !== null && this.#waitedBefore !== null
     return {
       busy: this.#busyMs > 0 ? this.#busyMs / (this.#busyMs + this.#idleMs) : 0,
-      turns: this.#turns.recording(),
       waitSeconds: isKnown ? Math.max(0, (waited ?? 0) - (this.#waitedBefore ?? 0)) : null,
     }
   }

@@ -81,7 +81,7 @@ function line(name: string, cells: readonly string[]): string {
 }
 
 function generator({ openLoop, self }: LoadResult): string {
-  const parts = [`busy ${percent(self.busy)}`, `loop turns ${milliseconds(self.loopDelayP99)} ms at p99`]
+  const parts = [`busy ${percent(self.busy)}`]
   if (self.waitSeconds !== null) parts.push(`${self.waitSeconds.toFixed(2)} s without a core`)
   const warning = openLoop === null && self.busy > BUSY
   return `${parts.join(', ')}${warning ? `\n${' '.repeat(14)}it may be the limit, not the server` : ''}`

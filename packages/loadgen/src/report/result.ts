@@ -59,12 +59,8 @@ export interface LoadResult {
   openLoop: OpenLoopRates | null
   /** Intervals of `seriesMs` from the end of the warm-up until the last response; empty if not asked for. */
   series: SeriesPoint[]
-  cpu: {
-    /** CPU seconds of all generators during the measurement. Each polls, so it uses its whole core. */
-    seconds: number
-    /** The same as a part of as many cores as there are generators, 0 to 1. */
-    utilisation: number
-  }
+  /** CPU seconds of all generators during the measurement. Each polls, so it uses its whole core. */
+  cpu: { seconds: number }
   /** The generator's own condition. Of several: the worst, so that a slow one does not hide in the sum. */
   self: SelfReport
 }
@@ -94,8 +90,6 @@ export interface SeriesPoint {
 export interface SelfReport {
   /** Seconds for which it was ready to run, but had no core, summed over generators; null where the system does not tell (not Linux). */
   waitSeconds: number | null
-  /** Milliseconds. At a random moment, the current turn of the event loop is shorter than this in 99 of 100 cases. */
-  loopDelayP99: number
   /** Part of the time, 0 to 1, spent in turns of the loop that sent or received something, not in polling in vain. */
   busy: number
   /** Open loops only: it could not offer the requested load. */

@@ -20,7 +20,6 @@ import {
 export function summarizeLoad(measured: readonly Measurement[], seriesMs: number | undefined): LoadResult {
   const requests = sum(measured, (one) => one.requests)
   const seconds = Math.max(...measured.map((one) => one.seconds))
-  const cpuSeconds = sum(measured, (one) => one.cpuSeconds)
   return {
     requests,
     seconds,
@@ -33,7 +32,7 @@ export function summarizeLoad(measured: readonly Measurement[], seriesMs: number
     ...distributions(measured),
     openLoop: ratesOf(measured),
     series: seriesOf(measured, seriesMs ?? 0, seconds),
-    cpu: { seconds: cpuSeconds, utilisation: Math.min(1, ratio(cpuSeconds, seconds * measured.length)) },
+    cpu: { seconds: sum(measured, (one) => one.cpuSeconds) },
     self: worstOf(measured),
   }
 }
@@ -68,7 +67,6 @@ function worstOf(measured: readonly Measurement[]): SelfReport {
   const reason = reasons[at] ?? null
   return {
     waitSeconds: waits.length === 0 ? null : sum(waits, (seconds) => seconds),
-    loopDelayP99: Math.max(...measured.map(({ loop }) => summarise(loop.turns).p99)),
     busy: Math.max(...measured.map(({ loop }) => loop.busy)),
     bound: reason !== null,
     reason: reason === null || measured.length === 1 ? reason : `in generator ${at + 1}, ${reason}`,
