@@ -14,13 +14,7 @@ import {
 import { CATALOGUE, type Framework, SECOND_WEEK } from '@startgrid/grid/frameworks.ts'
 import { IMAGE_TAG, podsName } from '@startgrid/grid/kubernetes.ts'
 import { readPinned } from '@startgrid/machine/provenance.ts'
-import {
-  checksPart,
-  claimsPart,
-  extraCostPart,
-  firstPicture,
-  machinesPart,
-} from '@startgrid/site/generated.ts'
+import { claimsPart, extraCostPart, firstPicture, machinesPart } from '@startgrid/site/generated.ts'
 
 /**
  * `pnpm generate`: writes what depends on the catalogue of frameworks, and what repeats stored results. A part of a file is between two lines with its name: `NAME: written by
@@ -52,7 +46,6 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     frameworks: frameworksSentence,
     'extra cost': extraCostPart,
     claims: claimsPart,
-    checks: checksPart,
   },
   'docs/results/README.md': { machines: machinesPart },
   'docs/second-week.md': { cells: secondWeekTable },

@@ -30,6 +30,8 @@ function headOf(bytes: number): string {
 interface Copy {
   readonly address: { host: string; port: number }
   readonly server: Server
+  /** Requests for `/cut`. */
+  cut: number
   /** Requests that it has not answered since one asked for `/freeze`. */
   frozen: number
 }
@@ -38,6 +40,7 @@ async function startCopy(): Promise<Copy> {
   const server = createServer((incoming, response) => {
     const { url = '', socket } = incoming
     const bytes = PROVOKED[url]
+    if (url === '/cut') copy.cut++
     if (bytes !== undefined) socket.end(bytes)
     else if (url === '/freeze' || copy.frozen > 0) copy.frozen++
     else if (url === '/long') socket.end(headOf(16_384))
@@ -48,6 +51,7 @@ async function startCopy(): Promise<Copy> {
   const copy = {
     address: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
     server,
+    cut: 0,
     frozen: 0,
   }
   return copy
@@ -96,6 +100,15 @@ describe('failures', { skip }, () => {
 
   test('a head of 16 KiB passes', async () => {
     assert.equal(await ask('/long'), 302)
+  })
+
+  test('what was cut off is sent again to the other copy, except for a POST: nobody knows whether it was obeyed', async () => {
+    const cut = () => copies.reduce((sum, copy) => sum + copy.cut, 0)
+    const before = cut()
+    assert.equal(await ask('/cut', 'POST'), 502)
+    assert.equal(cut(), before + 1)
+    assert.equal(await ask('/cut'), 502)
+    assert.equal(cut(), before + 3)
   })
 
   test('a copy that never responds gets no further request while others respond', async () => {

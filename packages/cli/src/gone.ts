@@ -24,6 +24,11 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench capacity': 'pnpm load URL --rate N tells p99 at a rate of your choice',
   'pnpm bench latency': 'pnpm bench --latency measures it in each race',
   'pnpm bench overload': 'pnpm reliability --fault overload tries it',
+  'pnpm reliability --full': 'pnpm reliability tries every fault on every app',
+  'pnpm reliability --docs':
+    'pnpm reliability prints the matrix, and docs/reliability.md says what each fault is',
+  'pnpm reliability --resume': 'name the apps and the faults that are left',
+  'pnpm reliability --seed': 'no fault takes random requests any more',
   'pnpm reliability --kubernetes':
     'run kubectl rollout restart while pnpm load sends requests to the Service',
 }

@@ -80,10 +80,6 @@ export const CATALOGUE: readonly Framework[] = [
     health: "c.get('health')",
     warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
     rates: { hello: 63_000, ssr: 5400, status: 63_000 },
-    remarks: {
-      'failing-handler':
-        'When a body fails, @hono/node-server prints the error once more, as text and without the id.',
-    },
     absent: [],
   },
   {
@@ -104,10 +100,6 @@ export const CATALOGUE: readonly Framework[] = [
     health: 'health',
     warmUpMs: { hello: 250, ssr: 1250, status: 250 },
     rates: { hello: 85_000, ssr: 5200, status: 82_000 },
-    remarks: {
-      'slow-clients':
-        'A body may take 65 s: Bun has only idleTimeout, which must be longer than the keep-alive of NGINX.',
-    },
     absent: [
       {
         role: 'ssr',
@@ -125,10 +117,6 @@ export const CATALOGUE: readonly Framework[] = [
     docs: 'https://nginx.org/en/docs/njs/',
     warmUpMs: { hello: 250, ssr: 250, status: 250 },
     rates: { hello: 38_000, ssr: 54, status: 41_000 },
-    remarks: {
-      'slow-clients':
-        'A body at 1 byte/s is never cut off: NGINX limits only the time between two reads (client_body_timeout).',
-    },
     secondWeek: {
       'upload of 1 MB on one route': {
         kind: '△',
@@ -188,8 +176,6 @@ export interface Framework {
   readonly warmUpMs?: Readonly<Record<Role, number>>
   /** Responses per second in that run, direct: how fast an app becomes warm depends on requests, not on time. Default: not known. */
   readonly rates?: Readonly<Record<Role, number>>
-  /** What `pnpm reliability` reports although nothing failed, by the name of the fault: a limit that works differently, a second line in the log. */
-  readonly remarks?: Readonly<Record<string, string>>
   /** What it cannot do in docs/second-week.md, or only by other means or in part (△). Default: all is there. */
   readonly secondWeek?: Readonly<Partial<Record<Feature, { kind: '△' | 'absent'; why: string }>>>
   /** What its apps lack, if docs/contract.md does not say so for all. */

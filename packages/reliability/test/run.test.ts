@@ -1,75 +1,73 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APPS } from '@startgrid/grid/apps.ts'
+import type { Nginx } from '@startgrid/nginx/find.ts'
+import { formatMatrix } from '../src/cli/matrix.ts'
 import type { Clients } from '../src/clients/clients.ts'
 import type { Fault } from '../src/fault.ts'
-import { tryFault } from '../src/run.ts'
-import { Subject } from '../src/subject/subject.ts'
+import { type Cell, tryFaults } from '../src/run.ts'
 
-/** Tries something on an app that is never started. @returns what is said of it */
-async function trial(parts: Partial<Fault>, readDropped = () => 0) {
-  const [app] = APPS
-  if (app === undefined) throw new Error('There is no app.')
-  const fault: Fault = { name: 'f', title: '', expected: '', run: async () => ({ findings: [] }), ...parts }
-  const { signal } = new AbortController()
-  const { state, findings } = await tryFault(
-    fault,
-    new Subject({ app, size: 'short', seed: 1, nginx: undefined, signal }),
-    readDropped,
-  )
-  return { state, findings }
+/** Tries something on two apps that are never started. @returns what is said of the first */
+async function trial(parts: Partial<Fault>, signal = new AbortController().signal) {
+  const cells: Cell[] = []
+  const fault: Fault = { name: 'f', summary: '', atOnce: 1, run: async () => [], ...parts }
+  const nginx = {} as Nginx // none is started
+  await tryFaults({
+    faults: [fault],
+    apps: APPS.slice(0, 2),
+    nginx,
+    signal,
+    onCell: (cell) => cells.push(cell),
+  })
+  return cells.map(({ state, findings }) => ({ state, findings }))
 }
 
 test('nothing found: passed; something: failed; a fault that throws: failed', async () => {
-  assert.deepEqual(await trial({}), { state: 'passed', findings: [] })
-  const found = { run: async () => ({ findings: ['It fell.'] }) }
-  assert.deepEqual(await trial(found), { state: 'failed', findings: ['It fell.'] })
+  const twice = (state: Cell['state'], ...findings: string[]) => [
+    { state, findings },
+    { state, findings },
+  ]
+  assert.deepEqual(await trial({}), twice('passed'))
+  assert.deepEqual(await trial({ run: async () => ['It fell.'] }), twice('failed', 'It fell.'))
   const broken = { run: () => Promise.reject(new Error('No such thing.')) }
-  assert.deepEqual(await trial(broken), { state: 'failed', findings: ['No such thing.'] })
+  assert.deepEqual(await trial(broken), twice('failed', 'No such thing.'))
+  // What cannot be tried is not tried.
+  assert.deepEqual(await trial({ ...broken, absent: () => 'It has none.' }), twice('absent', 'It has none.'))
 })
 
-test('what cannot be tried is absent, and not tried', async () => {
-  const absent = { absent: () => 'It has none.', run: () => Promise.reject(new Error('tried')) }
-  assert.deepEqual(await trial(absent), { state: 'absent', findings: ['It has none.'] })
-})
-
-test('what the machine cannot tell is undecided, unless something was found all the same', async () => {
-  const undecided = 'Others used the machine.'
-  assert.deepEqual(await trial({ run: async () => ({ findings: [], undecided }) }), {
-    state: 'undecided',
-    findings: [undecided],
-  })
-  assert.deepEqual(await trial({ run: async () => ({ findings: ['It fell.'], undecided }) }), {
-    state: 'failed',
-    findings: ['It fell.'],
-  })
-})
-
-test('what was found while the kernel dropped packets is undecided, and told; what was not is passed', async () => {
-  let dropped = 5
-  const readDropped = () => dropped
-  const drops = (findings: readonly string[]) => ({
-    run: async () => {
-      dropped += 7
-      return { findings }
-    },
-  })
-  const { state, findings } = await trial(drops(['No response.']), readDropped)
-  assert.equal(state, 'undecided')
-  assert.match(findings[0] ?? '', /^The kernel dropped 7 packets, .+ Seen then:$/)
-  assert.deepEqual(findings.slice(1), ['No response.'])
-  assert.deepEqual(await trial(drops([]), readDropped), { state: 'passed', findings: [] })
-  const calm = { run: async () => ({ findings: ['No response.'] }) }
-  assert.deepEqual(await trial(calm, readDropped), { state: 'failed', findings: ['No response.'] })
+test('an interruption ends a fault, and its cell does not count', async () => {
+  const interruption = new AbortController()
+  const run = () => {
+    interruption.abort()
+    return new Promise<never>(() => {})
+  }
+  assert.deepEqual(await trial({ run }, interruption.signal), [])
 })
 
 test('clients end with their fault, also when it throws', { timeout: 120_000 }, async () => {
-  let clients: Clients | undefined
+  const started: Clients[] = []
   await trial({
     run: async (subject) => {
-      clients = subject.clients({ target: { host: '127.0.0.1', port: 1 }, path: '/', kept: 2 })
+      started.push(subject.clients({ target: { host: '127.0.0.1', port: 1 }, path: '/', kept: 2 }))
       throw new Error('No such thing.')
     },
   })
-  assert.equal((await clients?.ended)?.responded, 0)
+  for (const clients of started) assert.equal((await clients.ended).responded, 0)
+  assert.equal(started.length, 2)
+})
+
+test('the matrix: frameworks in columns, what failed below, 80 columns', () => {
+  const cells = APPS.flatMap(({ name: app, framework, role }): Cell[] => {
+    const known = { fault: 'sigterm', app, findings: [] }
+    if (framework !== 'njs') return [{ ...known, state: 'passed' }]
+    if (role !== 'hello') return [{ ...known, fault: 'uncaught', state: 'absent' }]
+    return [{ ...known, state: 'failed', findings: ['GET /json: 503.\nIts body was long.'] }]
+  })
+  const text = formatMatrix(['sigterm', 'uncaught'], cells)
+  const others = APPS.filter(({ framework }) => framework !== 'njs').length
+  assert.match(text, new RegExp(`^sigterm(?: +ok){${others / 3}} +1 FAIL$`, 'm'))
+  assert.match(text, /^uncaught {20,}absent$/m)
+  assert.match(text, /^sigterm {2}njs\/hello\n {2}GET \/json: 503\.\n {2}Its body was long\.$/m)
+  assert.match(text, new RegExp(`^${others} passed, 1 failed, 2 absent$`, 'm'))
+  assert.ok(text.split('\n').every((line) => line.length <= 80))
 })

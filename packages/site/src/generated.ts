@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { formatRatioInterval } from '@startgrid/cli/numbers.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import { ROOT } from './documents.ts'
 import { describeExtraCosts, extraCostImage, readExtraCosts } from './extra-cost.ts'
 import { type Machine, placeOf, readMachines } from './machines.ts'
 import { countVerdicts, describeClaim, readStudies } from './studies.ts'
@@ -27,32 +25,6 @@ export function claimsPart(): string {
     (id) => describeClaim(records, id) ?? [],
   )
   return `\n- ${[...examples, `All ${countVerdicts(records)}`].join('.\n- ')}.\n`
-}
-
-/** What was shown of equality and of the error bars, with places and dates. */
-export function checksPart(): string {
-  const faults = JSON.parse(read('docs/reliability.json')) as {
-    faults: unknown[]
-    apps: unknown[]
-    cells: { state: string }[]
-    startedAt: string
-    machine: { cpu: string; cores: number }
-  }
-  const passed = faults.cells.filter(({ state }) => state === 'passed').length
-  const absent = faults.cells.filter(({ state }) => state === 'absent').length
-  const held = ['noisy', 'quiet'].map((world) => {
-    const [, runs, share] =
-      new RegExp(`^\\| \`${world}\` +\\| +(\\d+) \\| +([\\d.]+ %)`, 'm').exec(
-        read('bench/simulation/README.md'),
-      ) ?? []
-    return `${share} of ratios in ${runs} runs on a simulated ${world} machine`
-  })
-  return `\n- [Faults](docs/reliability.md): ${faults.faults.length} faults on ${faults.apps.length} apps, ${passed} passed, ${absent} cannot be tried (${faults.machine.cpu}, ${faults.machine.cores} cores, ${faults.startedAt.slice(0, 10)}).
-- [Error bars](bench/simulation/README.md): 95 % intervals hold the truth for ${held.join(', and ')}.\n`
-}
-
-function read(file: string): string {
-  return readFileSync(ROOT + file, 'utf8')
 }
 
 /** A table for each machine: ratios of requests per second, and places as ranges. */

@@ -1,7 +1,8 @@
-import { Agent, type ClientRequest, request } from 'node:http'
+import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Role } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
+import { ask } from './ask.ts'
 
 /** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */
 export const LIGHT: Readonly<Record<Role, string>> = {
@@ -23,8 +24,6 @@ export interface ClientsOptions {
   readonly fresh?: number
   /** Milliseconds between a response and the next request of a client; default 5: connections are idle at times, as in life. */
   readonly pauseMs?: number
-  /** Milliseconds that a client waits for a connection or for the next part of a response; default 30,000. */
-  readonly timeoutMs?: number
   /** Clients end when the server closes their connection between two requests, instead of opening another one. */
   readonly untilClosed?: boolean
 }
@@ -38,10 +37,7 @@ export interface Tally {
   readonly failures: ReadonlyMap<string, number>
 }
 
-/**
- * Clients that send one request after another until they are stopped. No request is repeated, although RFC 9110 (9.2.2) would
- * allow it: each request without a correct response counts.
- */
+/** Clients that send one request after another until they are stopped. Each request without a correct response counts. */
 export class Clients {
   responded = 0
   /** Resolves when all clients have ended. */
@@ -78,18 +74,13 @@ export class Clients {
   }
 
   async #ask(agent: Agent): Promise<void> {
-    const { target, path, method = 'GET', statuses = [200], timeoutMs = 30_000 } = this.#options
-    const outgoing = request({ ...target, path, method, agent, timeout: timeoutMs })
-    const outcome = await responseTo(outgoing)
-    if ('error' in outcome) {
-      const hasCrossed = outgoing.reusedSocket && outcome.error === 'ECONNRESET'
-      if (hasCrossed) this.#crossed += 1
-      else
-        this.#fail(
-          `${method} ${path} on a ${outgoing.reusedSocket ? 'kept' : 'new'} connection: ${outcome.error}`,
-        )
-    } else if (statuses.includes(outcome.status)) this.responded += 1
-    else this.#fail(`${method} ${path}: ${outcome.status}`)
+    const { target, path, method = 'GET', statuses = [200] } = this.#options
+    const { status, isWhole, isReused, error } = await ask(target, path, { method, agent })
+    if (status !== undefined && isWhole && statuses.includes(status)) this.responded += 1
+    else if (isWhole) this.#fail(`${method} ${path}: ${status}`)
+    else if (status !== undefined) this.#fail(`${method} ${path}: the response (${status}) was cut off`)
+    else if (isReused && error === 'ECONNRESET') this.#crossed += 1
+    else this.#fail(`${method} ${path} on a ${isReused ? 'kept' : 'new'} connection: ${error}`)
   }
 
   #fail(what: string): void {
@@ -100,22 +91,6 @@ export class Clients {
 /** Whether the connection is still open. A server may close it after the response. */
 function hasConnection({ freeSockets }: Agent): boolean {
   return Object.keys(freeSockets).length > 0
-}
-
-type Outcome = { status: number } | { error: string }
-
-function responseTo(outgoing: ClientRequest): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>()
-  outgoing.once('timeout', () => outgoing.destroy(new Error('no response in time')))
-  outgoing.once('error', (error: NodeJS.ErrnoException) => resolve({ error: error.code ?? error.message }))
-  outgoing.once('response', (response) => {
-    const { statusCode: status = 0 } = response
-    response.once('error', () => resolve({ error: `the response (${status}) was cut off` }))
-    response.once('end', () => resolve({ status }))
-    response.resume()
-  })
-  outgoing.end()
-  return promise
 }
 
 /** The findings of a tally. @param when ends the sentence, such as `while it drained` */

@@ -1,66 +1,91 @@
-import type { Role } from '@startgrid/grid/apps.ts'
-import { BODY_LIMIT } from '@startgrid/shared/http/validate-request.ts'
+import { connect } from 'node:net'
+import type { App } from '@startgrid/grid/apps.ts'
+import type { Target } from '@startgrid/grid/launcher.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
-import type { ClientAbort } from './client-abort.ts'
+import type { AskOptions } from './ask.ts'
 
-/** One request of a mixed load, and the expected response. */
+/** One request of a mixed load, and the statuses that are right. */
 export interface Step {
-  readonly method?: string
-  readonly target: string
-  readonly headers?: readonly (readonly [name: string, value: string])[]
-  readonly body?: string
-  readonly status: number
-  /** Other right statuses, where the contract leaves frameworks a choice. */
-  readonly orStatus?: readonly number[]
+  readonly path: string
+  readonly options?: AskOptions
+  readonly right: readonly number[]
 }
 
 const SCRIPT = ASSETS.find((url) => url.endsWith('.js')) ?? '/'
 
-const PAGES: Readonly<Record<Role, readonly Step[]>> = {
+const PAGES: Readonly<Record<App['role'], readonly Step[]>> = {
   hello: [
-    { target: '/', status: 200 },
-    { target: '/json', status: 200 },
-    { target: '/hello/Zo%C3%AB', status: 200 },
-    { target: '/hello/', status: 404, orStatus: [400] },
+    { path: '/', right: [200] },
+    { path: '/json', right: [200] },
+    { path: '/hello/Zo%C3%AB', right: [200] },
+    { path: '/hello/', right: [404, 400] },
   ],
   ssr: [
-    { target: '/?items=20', status: 200 },
-    { target: '/?items=1001', status: 400 },
-    { target: '/?items=0', status: 200 },
-    { target: SCRIPT, headers: [['accept-encoding', 'br']], status: 200 },
-    { target: '/assets/nothing.js', status: 404 },
+    { path: '/?items=20', right: [200] },
+    { path: '/?items=1001', right: [400] },
+    { path: '/?items=0', right: [200] },
+    { path: SCRIPT, options: { headers: { 'accept-encoding': 'br' } }, right: [200] },
+    { path: '/assets/nothing.js', right: [404] },
   ],
-  status: [{ target: '/_/status', status: 200 }],
+  status: [{ path: '/_/status', right: [200] }],
 }
 
-/** What every role gets, with its main path. */
-function commonSteps(path: string): Step[] {
+const canStream = ({ role, absent }: App) => role === 'ssr' && !absent.includes('stream')
+
+/** All that an app can be asked for in one round, right and wrong. */
+export function stepsOf(app: App): readonly Step[] {
+  const own = PAGES[app.role]
+  const path = own[0]?.path ?? '/'
   return [
-    { target: '/livez', status: 200 },
-    { target: '/readyz', status: 200 },
-    { target: '/nowhere?a=b', headers: [['x-request-id', 'not one']], status: 404 },
-    { target: '/%zz', status: 400 },
-    { method: 'HEAD', target: path, status: 200 },
-    { method: 'OPTIONS', target: path, status: 204, orStatus: [200, 404, 405, 501] },
-    { method: 'POST', target: path, body: 'x'.repeat(1_000), status: 405, orStatus: [404] },
-    { method: 'PUT', target: path, body: 'x'.repeat(BODY_LIMIT + 1), status: 413, orStatus: [404, 405] },
+    ...own,
+    ...(canStream(app) ? [{ path: '/stream?delay=20', right: [200] }] : []),
+    { path: '/livez', right: [200] },
+    { path: '/readyz', right: [200] },
+    { path: '/nowhere?a=b', options: { headers: { 'x-request-id': 'not one' } }, right: [404] },
+    { path: '/%zz', right: [400] },
+    { path, options: { method: 'HEAD' }, right: [200] },
+    { path, options: { method: 'OPTIONS' }, right: [204, 200, 404, 405, 501] },
+    { path, options: { method: 'POST', body: 'x'.repeat(1_000) }, right: [405, 404] },
   ]
 }
 
-/** All that a role can be asked for in one round. @param canStream whether it has `/stream` */
-export function stepsOf(role: Role, canStream: boolean): readonly Step[] {
-  const own = PAGES[role]
-  const stream = role === 'ssr' && canStream ? [{ target: '/stream?delay=20', status: 200 }] : []
-  return [...own, ...stream, ...commonSteps(own[0]?.target ?? '/')]
+/** Clients that leave before the end of the response; `sawBytes`: after its first bytes. */
+export interface ClientAbort {
+  readonly path: string
+  readonly sawBytes: boolean
 }
 
-/** The clients that leave after each round. */
-export function abortsOf(role: Role, canStream: boolean): readonly ClientAbort[] {
-  if (role !== 'ssr') return [{ path: PAGES[role][0]?.target ?? '/', sawBytes: false }]
-  const streams = [{ path: '/stream?delay=1000', sawBytes: true }]
-  return [
+/** The ways in which clients leave an app. */
+export function abortsOf(app: App): readonly ClientAbort[] {
+  if (app.role !== 'ssr') return [{ path: PAGES[app.role][0]?.path ?? '/', sawBytes: false }]
+  // njs takes half a second for 500.
+  const page = `/?items=${app.runtime === 'nginx' ? 10 : 500}`
+  const ways = [
+    { path: page, sawBytes: false },
+    { path: page, sawBytes: true },
     { path: SCRIPT, sawBytes: true },
-    { path: '/?items=20', sawBytes: false },
-    ...(canStream ? streams : []),
   ]
+  const stream = '/stream?delay=5000'
+  return canStream(app)
+    ? [...ways, { path: stream, sawBytes: true }, { path: stream, sawBytes: false }]
+    : ways
+}
+
+/** Client aborts alternate: one closes its connection in order, the next one resets it. */
+let aborts = 0
+
+/** Sends a request and leaves. @throws {Error} if there is no connection, or no response to leave, within 60 s */
+export function leave(target: Target, { path, sawBytes }: ClientAbort): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const socket = connect('socketPath' in target ? { path: target.socketPath } : target)
+  aborts += 1
+  const isOrderly = aborts % 2 === 0
+  const go = (): void => void (isOrderly ? socket.destroy() : socket.resetAndDestroy())
+  socket.setTimeout(60_000, () => socket.destroy(new Error(`GET ${path}: no response to leave within 60 s.`)))
+  socket.once('error', reject).once('close', () => resolve())
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: app\r\n\r\n`, () => {
+    if (!sawBytes) setImmediate(go)
+  })
+  if (sawBytes) socket.once('data', go)
+  return promise
 }

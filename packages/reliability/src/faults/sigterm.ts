@@ -1,31 +1,28 @@
 import { until } from '@startgrid/cli/until.ts'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import { ask } from '../clients/ask.ts'
 import { findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
-import { statusOf } from '../clients/status.ts'
-import type { Fault, Outcome } from '../fault.ts'
+import type { Fault } from '../fault.ts'
 import { findBadEnding, PATIENT } from '../subject/ending.ts'
 import type { Subject } from '../subject/subject.ts'
 
 /** An orchestrator ends an app that is in use, and no client notices. */
 export const sigterm: Fault = {
   name: 'sigterm',
-  title: 'SIGTERM under load, direct and behind NGINX',
-  expected: 'no failed request, exit 0 within the grace period, exit at once on a second signal',
+  summary:
+    'SIGTERM under load, without and with SHUTDOWN_DELAY_MS: no request fails, exit 0; a second signal ends it at once',
   atOnce: 2,
   async run(subject) {
-    const parts = [
-      await untilUndisturbed(() => tellClients(subject)),
-      await untilUndisturbed(() => tellBalancer(subject)),
-      await insist(subject),
+    return [
+      ...(await untilUndisturbed(() => drainAtOnce(subject))),
+      ...(await untilUndisturbed(() => drainAfterDelay(subject))),
+      ...(await insist(subject)),
     ]
-    return {
-      findings: parts.flatMap(({ findings }) => findings),
-      notes: [...new Set(parts.flatMap(({ notes = [] }) => notes))],
-    }
   },
 }
 
-interface Attempt extends Outcome {
+interface Attempt {
+  readonly findings: readonly string[]
   /** Findings for which a busy machine may be the reason. If the app is, they return in every attempt. */
   readonly disturbances: readonly string[]
 }
@@ -33,135 +30,72 @@ interface Attempt extends Outcome {
 const ATTEMPTS = 6
 
 /** Tries again while a busy machine may be the reason of all findings. */
-async function untilUndisturbed(attempt: () => Promise<Attempt>): Promise<Outcome> {
-  let last = await attempt()
-  for (
-    let tried = 1;
-    tried < ATTEMPTS && last.findings.length === 0 && last.disturbances.length > 0;
-    tried += 1
-  )
-    last = await attempt()
-  return { ...last, findings: [...last.findings, ...last.disturbances] }
-}
-
-/** Seconds that a drain may take: the default of SHUTDOWN_TIMEOUT_MS. Docker kills after ten. */
-const GRACE_S = 9
-
-interface Ending {
-  findings: string[]
-  /** From the end of SHUTDOWN_DELAY_MS to that of the process. */
-  seconds: number
-}
-
-async function end(launched: Launch, delayMs = 0): Promise<Ending> {
-  const startedAt = performance.now()
-  const findings = await findBadEnding(launched, 0)
-  return { findings, seconds: (performance.now() - startedAt - delayMs) / 1_000 }
+async function untilUndisturbed(attempt: () => Promise<Attempt>): Promise<string[]> {
+  for (let left = ATTEMPTS - 1; ; left -= 1) {
+    const { findings, disturbances } = await attempt()
+    if (left === 0 || findings.length > 0 || disturbances.length === 0) return [...findings, ...disturbances]
+  }
 }
 
 /** Nobody tells the clients: on a connection that they keep they are served until it is closed, what is slow to the end. */
-async function tellClients(subject: Subject): Promise<Attempt> {
+async function drainAtOnce(subject: Subject): Promise<Attempt> {
+  const { role, absent } = subject.app
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT } })
-  const path = LIGHT[subject.app.role]
   const { target } = launched
-  const clients = subject.clients({ target, path, kept: 10, untilClosed: true })
-  const canWait = subject.app.role === 'ssr' && !subject.app.absent.includes('stream')
-  const slow = subject.clients({
-    target,
-    path: '/stream?delay=800',
-    kept: canWait ? 3 : 0,
-    untilClosed: true,
-  })
+  const clients = subject.clients({ target, path: LIGHT[role], kept: 10, untilClosed: true })
+  const canWait = role === 'ssr' && !absent.includes('stream')
+  const waiting = { target, path: '/stream?delay=800', kept: canWait ? 3 : 0, untilClosed: true }
+  const slow = subject.clients(waiting)
   await until('the clients have not had 100 responses', () => clients.responded >= 100)
-  const when = 'while it drained'
-  const ending = await end(launched)
+  const findings = await findBadEnding(launched, 0)
   const [tally, slowTally] = await Promise.all([clients.stop(), slow.stop()])
-  return judge(
-    subject,
-    launched,
-    ending,
-    [...findFailures(tally, when), ...(canWait ? findFailures(slowTally, when) : [])],
-    tally,
-  )
+  for (const one of canWait ? [tally, slowTally] : [tally])
+    findings.push(...findFailures(one, 'while it drained'))
+  return judge(subject, launched, findings, tally)
 }
 
 /** Clients that open connections go on until readiness fails, as a load balancer does; the port is open until then. */
-async function tellBalancer(subject: Subject): Promise<Attempt> {
-  const delayMs = 3_000
-  const launched = await subject.launch({
-    env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: String(delayMs) },
-  })
-  const path = LIGHT[subject.app.role]
-  const { target } = launched
-  if ('socketPath' in target) throw new Error('It listens on a socket, and should on a port.')
-  const listen = { host: '127.0.0.1', port: 0 }
-  const front = await subject.front([{ name: 'app', topology: 'nginx', listen, upstream: target }])
-  const [address = listen] = front.addresses
-  const direct = subject.clients({ target, path, kept: 5, fresh: 5 })
-  const proxied = subject.clients({ target: address, path, kept: 5, fresh: 5 })
-  await until(
-    'one of both ways has not had 100 responses',
-    () => direct.responded >= 100 && proxied.responded >= 100,
-  )
-  const ending = end(launched, delayMs)
+async function drainAfterDelay(subject: Subject): Promise<Attempt> {
+  const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '3000' } })
+  const clients = { path: LIGHT[subject.app.role], kept: 5, fresh: 5 }
+  const direct = subject.clients({ target: launched.target, ...clients })
+  const proxied = subject.clients({ target: await subject.front(launched.target), ...clients })
+  const bothResponded = () => direct.responded >= 100 && proxied.responded >= 100
+  await until('one of both ways has not had 100 responses', bothResponded)
+  const ending = findBadEnding(launched, 0)
   await untilUnready(launched)
   const [tally, proxiedTally] = await Promise.all([direct.stop(), proxied.stop()])
-  return judge(
-    subject,
-    launched,
-    await ending,
-    [
-      ...findFailures(tally, 'before readiness failed'),
-      ...findFailures(proxiedTally, 'behind NGINX, before readiness failed'),
-      ...findCrossed(proxiedTally, 'behind NGINX'),
-    ],
-    tally,
-  )
+  const findings = [
+    ...(await ending),
+    ...findFailures(tally, 'before readiness failed'),
+    ...findFailures(proxiedTally, 'behind NGINX, before readiness failed'),
+    ...findCrossed(proxiedTally, 'behind NGINX'),
+  ]
+  return judge(subject, launched, findings, tally)
 }
 
 /** A person who does not want to wait sends the signal again. */
-async function insist(subject: Subject): Promise<Outcome> {
+async function insist(subject: Subject): Promise<string[]> {
   const launched = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '120000' } })
   void launched.stop()
   await untilUnready(launched)
-  return { findings: await findBadEnding(launched, 1, 30_000) }
+  return findBadEnding(launched, 1, 30_000)
 }
 
 /** Readiness fails, or all is over too soon. */
 function untilUnready({ child, target }: Launch): Promise<void> {
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-  return until(
-    'readiness has not failed',
-    async () => hasEnded() || (await statusOf(target, '/readyz')) === 503,
-  )
+  const isUnready = async () => hasEnded() || (await ask(target, '/readyz')).status === 503
+  return until('readiness has not failed', isUnready)
 }
 
-/**
- * It must end within its grace, and with a silent log. Its kept connections must not end while a request is on its way, except where NGINX does
- * that.
- */
-function judge(
-  subject: Subject,
-  { app, output, ready }: Launch,
-  { findings, seconds }: Ending,
-  failures: readonly string[],
-  tally: Tally,
-): Attempt {
-  const [error] = output()
-    .split('\n')
-    .filter((line) => /"level":[56]0/.test(line) || /^\s+at /.test(line))
-  const all = [...findings, ...failures, ...(error === undefined ? [] : [`It logged an error: ${error}`])]
-  const late = `${app.name} needed ${seconds.toFixed(1)} s to drain; its grace is ${GRACE_S} s.`
-  const disturbances = seconds > GRACE_S ? [late] : []
+/** Its log must be silent, and its kept connections must not end while a request is on its way. */
+function judge({ nginx }: Subject, { output, ready }: Launch, findings: string[], tally: Tally): Attempt {
+  const isError = (line: string) => /"level":[56]0/.test(line) || /^\s+at /.test(line)
+  const error = output().split('\n').find(isError)
+  if (error !== undefined) findings.push(`It logged an error: ${error}`)
+  // NGINX before 1.27.4 closes idle client connections at once when it stops, so an app inside of it does.
+  const mayCross = ready.nginx !== undefined && !nginx.keepaliveMinTimeout
   // An app closes connections that were idle for 100 ms. A busy machine may keep a client from running for longer.
-  if (ready.nginx === undefined || subject.nginx?.keepaliveMinTimeout === true)
-    return { findings: all, disturbances: [...disturbances, ...findCrossed(tally, 'while it drained')] }
-  return {
-    findings: all,
-    disturbances,
-    notes: [
-      `NGINX ${ready.nginx} closes idle client connections at once when it stops; from 1.27.4 on it waits ` +
-        'for a request that is on its way (`keepalive_min_timeout`).',
-    ],
-  }
+  return { findings, disturbances: mayCross ? [] : findCrossed(tally, 'while it drained') }
 }

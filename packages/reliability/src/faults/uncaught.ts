@@ -1,9 +1,7 @@
 import { once } from 'node:events'
-import { openConnection } from '@startgrid/conformance/http/connection.ts'
-import type { Target } from '@startgrid/grid/launcher.ts'
-import { statusOf } from '../clients/status.ts'
+import { ask } from '../clients/ask.ts'
 import type { Fault } from '../fault.ts'
-import { preload } from '../subject/preload.ts'
+import { preload } from '../subject/footprint.ts'
 import type { Subject } from '../subject/subject.ts'
 
 /** The signals that tell fixtures/preload/uncaught.ts what to do. */
@@ -12,80 +10,47 @@ const CAUSES = [
   { what: 'an unhandled rejection', signal: 'SIGURG', message: 'nobody handles this rejection' },
 ] as const
 
-const PATIENCE = { timeoutMs: 30_000 }
-
 /** After an error outside a request, the state of the process is unknown. So the app logs it, finishes its responses, and exits. */
 export const uncaught: Fault = {
   name: 'uncaught',
-  title: 'uncaught exception or unhandled rejection outside a request',
-  expected: 'logged once, drains, exits 1; can be started again at once',
+  summary:
+    'an exception or a rejection outside of a request: logged once, responses under way are finished, exit 1, can be started again',
   atOnce: 3,
-  absent({ runtime }) {
-    return runtime === 'nginx'
+  absent: ({ runtime }) =>
+    runtime === 'nginx'
       ? 'A script of njs runs only inside a request. When a worker of NGINX dies, its master starts another.'
-      : undefined
-  },
+      : undefined,
   async run(subject) {
-    // Only ssr has a slow route, whose response is under way when it happens.
-    const slow = subject.app.role === 'ssr' ? '/stream?items=3&delay=1500' : undefined
-    return { findings: await judgeCauses(subject, slow) }
+    const findings = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))
+    return findings.flat()
   },
-}
-
-/** @param slow a path whose response takes a second or two */
-async function judgeCauses(subject: Subject, slow: string | undefined): Promise<string[]> {
-  const findings = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause, slow)))
-  return findings.flat()
 }
 
 async function judgeCause(
   subject: Subject,
   { what, signal, message }: (typeof CAUSES)[number],
-  slow: string | undefined,
 ): Promise<string[]> {
-  const execArgv = preload(subject.app, 'uncaught')
-  const { child, target, output } = await subject.launch({ execArgv })
-  const exited = once(child, 'exit', { signal: AbortSignal.timeout(PATIENCE.timeoutMs) })
-  const responded = slow === undefined ? undefined : await begin(target, slow)
+  const { child, target, output } = await subject.launch({ execArgv: preload(subject.app, 'uncaught') })
+  const exited = once(child, 'exit', { signal: AbortSignal.timeout(30_000) })
+  // Only ssr has a slow route, whose response is under way when it happens.
+  const { promise: begun, resolve: onHead } = Promise.withResolvers<void>()
+  const slow = subject.app.role === 'ssr' ? ask(target, '/stream?items=3&delay=1500', { onHead }) : undefined
+  if (slow !== undefined) await begun
   child.kill(signal)
-  const isWhole = (await responded?.()) ?? true
+  const isWhole = (await slow)?.isWhole ?? true
   const [code] = await exited.catch(() => ['nothing: it goes on'])
   const findings: string[] = []
   if (!isWhole) findings.push(`After ${what} a response under way is cut.`)
   if (code !== 1) findings.push(`After ${what} it ends with ${code}, not with 1.`)
-  const fatal = parseLines(output()).filter((line) => JSON.stringify(line.err ?? '').includes(message))
-  if (fatal.length !== 1 || fatal[0]?.level !== 60)
-    findings.push(`${fatal.length} lines of level 60 tell of ${what}, not one: ${output().slice(0, 200)}`)
-  return [...findings, ...(await judgeRestart(subject, target))]
-}
-
-/** Resolves when the head is there. @returns whether the rest came as well */
-async function begin(target: Target, path: string): Promise<() => Promise<boolean>> {
-  const connection = await openConnection(target, PATIENCE)
-  await connection.send({ target: path })
-  await connection.peekStatus()
-  const response = connection.response().then(
-    () => true,
-    () => false,
-  )
-  return () => response.finally(() => connection.destroy())
-}
-
-/** Restarts the app, as a supervisor does. */
-async function judgeRestart(subject: Subject, target: Target): Promise<string[]> {
-  if ('socketPath' in target) return []
-  try {
-    const again = await subject.launch({ env: { PORT: String(target.port) } })
-    return (await statusOf(again.target, '/livez')) === 200 ? [] : ['Started again, it does not respond.']
-  } catch (error) {
-    return [`It cannot be started again: ${error instanceof Error ? error.message : error}`]
-  }
-}
-
-/** Lines that are not JSON count as lines without fields. */
-function parseLines(text: string): { level?: unknown; err?: unknown }[] {
-  return text
+  const lines = output()
     .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => (line.startsWith('{') ? JSON.parse(line) : {}))
+    .filter((line) => line.includes(message))
+  if (lines.length !== 1 || !lines[0]?.startsWith('{"level":60'))
+    findings.push(`${lines.length} lines tell of ${what}, not one of level 60: ${output().slice(0, 200)}`)
+  try {
+    await subject.launch({ env: { PORT: 'port' in target ? String(target.port) : '0' } })
+  } catch (error) {
+    findings.push(`It cannot be started again: ${error instanceof Error ? error.message : error}`)
+  }
+  return findings
 }

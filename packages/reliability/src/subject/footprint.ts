@@ -1,18 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { until } from '@startgrid/cli/until.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import type { Launch, LaunchOptions } from '@startgrid/grid/launcher.ts'
 import { serverPids } from '@startgrid/machine/processes.ts'
-import { preload } from './preload.ts'
 
 /** What an app holds. */
 export interface Footprint {
   /** Bytes: its JavaScript heap, and what belongs to it, after a garbage collection; of njs, the resident memory of NGINX. */
   readonly memory: number
-  /** Open files and sockets of its processes; undefined where there is no /proc. */
-  readonly files: number | undefined
   /** Timers that keep a Node process alive; undefined elsewhere. */
   readonly timers: number | undefined
+}
+
+/** The options that have an app's runtime load a file of `fixtures/preload/` first; the app does not know. */
+export function preload({ runtime }: Pick<App, 'runtime'>, name: string): string[] {
+  const file = fileURLToPath(new URL(`../../fixtures/preload/${name}.ts`, import.meta.url))
+  return [runtime === 'bun' ? '--preload' : '--import', file]
 }
 
 /** Launch options for an app of which `footprintOf` is to be asked. */
@@ -24,13 +28,12 @@ export function measurable(app: App): Pick<LaunchOptions, 'execArgv'> {
 
 /** @throws {Error} if the app does not tell within a minute, or cannot be looked at */
 export async function footprintOf(app: App, launched: Launch): Promise<Footprint> {
-  const files = countFiles(launched)
-  if (app.runtime === 'nginx') return { memory: residentMemory(launched), files, timers: undefined }
+  if (app.runtime === 'nginx') return { memory: residentMemory(launched), timers: undefined }
   const before = reports(launched).length
   launched.child.kill('SIGCONT')
   await until('the app does not tell what it holds', () => reports(launched).length > before, 60)
   const { memory, timers } = JSON.parse(reports(launched).at(-1) ?? '')
-  return { memory, files, timers: app.runtime === 'bun' ? undefined : timers }
+  return { memory, timers: app.runtime === 'bun' ? undefined : timers }
 }
 
 function reports({ output }: Launch): string[] {
@@ -46,7 +49,7 @@ export function countFiles(launched: Launch): number | undefined {
 }
 
 /** Open files and sockets of a process; 0 where there is no /proc, or when it has ended. */
-export function filesOf(pid: number): number {
+function filesOf(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length
   } catch {
@@ -55,7 +58,7 @@ export function filesOf(pid: number): number {
 }
 
 /** Bytes of the processes that serve. @throws {Error} without /proc */
-export function residentMemory(launched: Launch): number {
+function residentMemory(launched: Launch): number {
   const pids = serverPids(launched)
   if (pids === undefined) throw new Error(`The memory of ${launched.app.name} can be seen on Linux only.`)
   return pids.reduce((sum, pid) => sum + residentOf(pid), 0)

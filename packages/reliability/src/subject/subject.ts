@@ -1,21 +1,20 @@
 import type { App } from '@startgrid/grid/apps.ts'
-import { type Launch, type LaunchOptions, launch, type Startable } from '@startgrid/grid/launcher.ts'
+import {
+  type Launch,
+  type LaunchOptions,
+  launch,
+  type Startable,
+  type Target,
+} from '@startgrid/grid/launcher.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import type { Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { Clients, type ClientsOptions } from '../clients/clients.ts'
 
-/** How much is tried: a sample, or all. */
-export type Size = 'short' | 'full'
-
 interface SubjectOptions {
   readonly app: App
-  readonly size: Size
-  /** Without one nothing is tried behind NGINX. */
-  readonly nginx: Nginx | undefined
+  readonly nginx: Nginx
+  /** Aborted when a person interrupts. */
   readonly signal: AbortSignal
-  /** Of everything that is chosen at random; default 1. */
-  readonly seed?: number
   /** What is started in place of the app and of its fixtures: a server with a known defect, in tests. */
   readonly standIn?: Startable
 }
@@ -23,23 +22,17 @@ interface SubjectOptions {
 /** One app under one fault. Whatever was started through it ends with it. */
 export class Subject {
   readonly app: App
-  /** `short` in CI, `full` for the report. */
-  readonly size: Size
-  readonly nginx: Nginx | undefined
-  /** Aborted when a person interrupts. */
+  readonly nginx: Nginx
   readonly signal: AbortSignal
-  readonly seed: number
   readonly #standIn: Startable | undefined
   readonly #launches = new Set<Launch>()
   readonly #instances = new Set<Instance>()
   readonly #clients = new Set<Clients>()
 
-  constructor({ app, size, nginx, signal, seed = 1, standIn }: SubjectOptions) {
+  constructor({ app, nginx, signal, standIn }: SubjectOptions) {
     this.app = app
-    this.size = size
     this.nginx = nginx
     this.signal = signal
-    this.seed = seed
     this.#standIn = standIn
   }
 
@@ -50,16 +43,13 @@ export class Subject {
     return launched
   }
 
-  /**
-   * Starts an NGINX with these fronts.
-   * @param accessLog an `access_log` value, relative to the instance's `dir`; default none
-   * @throws {Error} one sentence; without an NGINX too
-   */
-  async front(fronts: readonly Front[], workers = 1, accessLog = 'off'): Promise<Instance> {
-    if (this.nginx === undefined) throw new Error('There is no NGINX to put in front.')
-    const instance = await startNginx(this.nginx, { fronts, workers, accessLog })
+  /** Starts an NGINX with two workers in front of an app and its copies. @returns where it listens @throws {Error} one sentence */
+  async front(upstream: Target, ...copies: readonly Target[]): Promise<Target> {
+    const listen = { host: '127.0.0.1', port: 0 }
+    const fronts = [{ name: 'app', topology: 'nginx', listen, upstream, copies }] as const
+    const instance = await startNginx(this.nginx, { fronts, workers: 2 })
     this.#instances.add(instance)
-    return instance
+    return instance.addresses[0] ?? listen
   }
 
   /** Starts clients, which end with the subject at the latest: also when a fault throws. */

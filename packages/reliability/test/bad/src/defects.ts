@@ -1,33 +1,15 @@
 import { closeSync, openSync } from 'node:fs'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import { createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PROBLEM_JSON, problem } from '@startgrid/shared/http/problem.ts'
 
 /** Servers of which each does one thing wrong, by name. */
-export const DEFECTS: Readonly<Record<string, () => TcpServer>> = {
+export const DEFECTS: Readonly<Record<string, () => Server>> = {
   /** Ignores what nobody has caught. */
   'carries-on'() {
     process.on('uncaughtException', () => {}).on('unhandledRejection', () => {})
     return createHealthy()
   },
-
-  /** Responds with 500 where the client is wrong: `GET /%`. */
-  'decodes-paths': () =>
-    createServer((request, response) => {
-      try {
-        decodeURIComponent(request.url ?? '')
-        respondAsApps(request, response)
-      } catch {
-        response.writeHead(500, { 'content-length': 0 }).end()
-      }
-    }),
 
   /** Nobody catches what a handler throws. */
   'dies-of-a-handler': () =>
@@ -45,15 +27,6 @@ export const DEFECTS: Readonly<Record<string, () => TcpServer>> = {
   /** Knows no SIGTERM, so that the system ends it. */
   'ends-by-signal': () => createHealthy(),
 
-  /** Every 50th response is a 500. */
-  'fails-at-times'() {
-    let count = 0
-    return createHealthy((_request, response) => {
-      count += 1
-      response.writeHead(count % 50 === 0 ? 500 : 200).end()
-    })
-  },
-
   /** Handlers fail as in fixtures/, and each is dealt with wrongly in its own way, but for the last. */
   'fails-badly': () =>
     createServer((request, response) => {
@@ -63,32 +36,14 @@ export const DEFECTS: Readonly<Record<string, () => TcpServer>> = {
       else fail(response)
     }),
 
-  /** Goes on with what nobody waits for: a timer, 30 kB and a line for each client that has left. */
+  /** Goes on with what nobody waits for: a timer, 30 kB and a line for each client that leaves a stream. */
   'forgets-to-stop': () =>
-    createHealthy((_request, response) => {
+    createHealthy((request, response) => {
       const page = Buffer.alloc(30_000)
+      if (request.url?.includes('delay=5000') !== true) return response.end(page)
       response.write(page)
-      setTimeout(() => response.end(page), 60_000)
+      setTimeout(() => response.end(page), 600_000)
       response.once('close', () => print({ level: 50, msg: 'left' }))
-    }),
-
-  /** Takes whatever follows a header section for the next request: the body that a proxy sends is one. */
-  'ignores-bodies': () =>
-    createTcpServer((socket) => {
-      let text = ''
-      socket.setEncoding('latin1').on('error', () => {})
-      socket.on('data', (bytes: string) => {
-        text += bytes
-        const sections = text.split('\r\n\r\n')
-        text = sections.pop() ?? ''
-        for (const section of sections) {
-          const target = section.split(' ')[1] ?? ''
-          const id = /^x-request-id: *(.*)$/im.exec(section)?.[1] ?? 'none'
-          print({ msg: 'request completed', requestId: id, path: target })
-          const status = target === '/livez' ? '200 OK' : '404 Not Found'
-          socket.write(`HTTP/1.1 ${status}\r\nx-request-id: ${id}\r\ncontent-length: 0\r\n\r\n`)
-        }
-      })
     }),
 
   /** Waits for the load balancer as long as it was told, however often it is asked to go. */
@@ -141,13 +96,6 @@ export const DEFECTS: Readonly<Record<string, () => TcpServer>> = {
       response.end('page')
     }),
 
-  /** Makes a URL of what the client sent, as tutorials do: `GET //` throws, and nobody catches it. */
-  'parses-urls': () =>
-    createServer((request, response) => {
-      const { pathname } = new URL(request.url ?? '', `http://${request.headers.host}`)
-      if (pathname !== '') respondAsApps(request, response)
-    }),
-
   /** Responds with 503 to everybody from SIGTERM on, and takes its time. */
   'refuses-while-draining'() {
     let isDraining = false
@@ -178,23 +126,6 @@ export const DEFECTS: Readonly<Record<string, () => TcpServer>> = {
     })
   },
 
-  /** Behaves with many connections as a loop around a failing accept() does, and has no file left for a response. */
-  'spins-on-accept'() {
-    let connections = 0
-    const server = createHealthy((_request, response) => {
-      if (connections > 30) response.statusCode = 500
-      response.end('OK')
-    })
-    const spin = () => {
-      console.error('accept: too many open files')
-      keepBusy(5)
-    }
-    return server.on('connection', () => {
-      connections++
-      if (connections === 30) setInterval(spin, 1)
-    })
-  },
-
   /** Starts in any case. */
   'takes-any-port'() {
     process.env.PORT = '0'
@@ -220,15 +151,6 @@ function createHealthy(respond: RequestListener = (_request, response) => respon
     print({ requestId: request.headers['x-request-id'], msg: 'request completed' })
     respond(request, response)
   })
-}
-
-/** Responds as the apps do, as far as the faults on the wire look, and logs every request as they do. */
-function respondAsApps({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
-  const id = String(headers['x-request-id'])
-  print({ msg: 'request completed', requestId: id, path: url })
-  const status = url === '/livez' ? 200 : 404
-  const body = String(status)
-  response.writeHead(status, { 'x-request-id': id, 'content-length': body.length }).end(body)
 }
 
 const FAILURES: Readonly<Record<string, (response: ServerResponse) => void>> = {

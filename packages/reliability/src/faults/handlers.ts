@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Launch } from '@startgrid/grid/launcher.ts'
+import { PROBLEM_JSON, problem } from '@startgrid/shared/http/problem.ts'
+import { ask, type Seen, SILENCE } from '../clients/ask.ts'
+import type { Fault } from '../fault.ts'
+import { failingApp } from '../subject/failing-app.ts'
+import type { Subject } from '../subject/subject.ts'
+
+/** The handler timeout of this test in milliseconds; the apps' default is 20 s. */
+const LIMIT_MS = 1_000
+
+const SECRET = 'secret'
+const SILENT = `was silent for ${LIMIT_MS} ms`
+
+interface Failure {
+  readonly path: string
+  readonly does: string
+  /** What the client gets; undefined: a cut connection. */
+  readonly status: number | undefined
+  /** What its line in the log must tell. */
+  readonly cause: string
+}
+
+const EARLY: readonly Failure[] = [
+  { path: '/throws', does: 'throws', status: 500, cause: SECRET },
+  { path: '/rejects', does: 'rejects', status: 500, cause: SECRET },
+]
+
+const LATE: readonly Failure[] = [
+  { path: '/breaks', does: 'throws amid its response', status: undefined, cause: SECRET },
+  { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined, cause: SECRET },
+]
+
+const HANGS: Failure = { path: '/hangs', does: 'never responds', status: 503, cause: SILENT }
+const STALLS: Failure = { path: '/stalls', does: 'stops amid its response', status: undefined, cause: SILENT }
+
+/** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
+export const failingHandler: Fault = {
+  name: 'failing-handler',
+  summary:
+    'a handler throws, rejects, or fails amid its response: a 500 problem or a cut connection, one logged line, others are served',
+  atOnce: 3,
+  async run(subject) {
+    const launched = await launch(subject)
+    const findings = await judgeFailures(launched, EARLY)
+    // A body that fails is printed once more by an adapter (@hono/node-server), as text.
+    const text = launched
+      .output()
+      .split('\n')
+      .find((line) => line !== '' && !line.startsWith('{"level"'))
+    if (subject.app.runtime !== 'node') return findings
+    if (text !== undefined) findings.push(`It prints a line that is not JSON: ${text}`)
+    return [...findings, ...(await judgeFailures(launched, LATE))]
+  },
+}
+
+/** A handler that waits for something that never comes is given up, so that its client and its connection are free. */
+export const silentHandler: Fault = {
+  name: 'silent-handler',
+  summary:
+    'a handler never responds, or stops amid its response: after HANDLER_TIMEOUT_MS a 503 problem or a cut connection, one logged line',
+  atOnce: 3,
+  absent: ({ runtime }) =>
+    runtime === 'nginx'
+      ? 'NGINX itself ends a handler of njs for which no event is left, with 500.'
+      : undefined,
+  async run(subject) {
+    // Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
+    return judgeFailures(await launch(subject), subject.app.runtime === 'bun' ? [HANGS] : [HANGS, STALLS])
+  },
+}
+
+function launch(subject: Subject): Promise<Launch> {
+  const env = { FIXTURE_ROLE: subject.app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS) }
+  return subject.launch({ env }, failingApp(subject.app))
+}
+
+/** Makes every handler fail, one after the other, and looks at what clients and operators see. */
+async function judgeFailures(launched: Launch, failures: readonly Failure[]): Promise<string[]> {
+  const findings: string[] = []
+  for (const failure of failures) {
+    const seen = await ask(launched.target, failure.path, { headers: { 'x-request-id': idOf(failure) } })
+    findings.push(...judgeResponse(failure, seen))
+    const { status, error } = await ask(launched.target, '/livez')
+    if (status !== 200)
+      findings.push(`After a handler that ${failure.does}, /livez gives ${status ?? error}.`)
+  }
+  await sleep(1_000) // a line may come after the response, and one too many after that
+  for (const failure of failures) {
+    const pattern = new RegExp(`${idOf(failure)}(?![\\w-])`)
+    const lines = launched
+      .output()
+      .split('\n')
+      .filter((line) => pattern.test(line))
+    if (lines.length !== 1)
+      findings.push(`${about(failure)}: ${lines.length} lines of the log have the id, not one.`)
+    else if (!lines[0]?.includes(failure.cause))
+      findings.push(`${about(failure)}: the log does not tell the cause: ${lines[0]}`)
+  }
+  const { exitCode } = launched.child
+  return exitCode === null ? findings : [...findings, `The process has ended with ${exitCode}.`]
+}
+
+const about = ({ path, does }: Failure) => `A handler that ${does} (GET ${path})`
+
+/** The request id with which it is asked for. */
+const idOf = ({ path }: Failure) => `fails${path.replaceAll('/', '-')}`
+
+function judgeResponse(failure: Failure, { status, headers, body, isWhole, error }: Seen): string[] {
+  const findings: string[] = []
+  if (`${JSON.stringify(headers)}${body}`.includes(SECRET))
+    findings.push(`${about(failure)}: the client sees the error: ${body.slice(0, 100)}`)
+  if (error === SILENCE) return [...findings, `${about(failure)}: nothing has ended the response.`]
+  if (failure.status === undefined) {
+    if (isWhole && status !== 500)
+      findings.push(`${about(failure)}: the client got ${status} as if the response was whole.`)
+    return findings
+  }
+  const isProblem =
+    headers['content-type']?.split(';')[0] === PROBLEM_JSON && body === problem(failure.status)
+  if (status !== failure.status || !isProblem)
+    findings.push(
+      `${about(failure)}: the client got ${status ?? error} ${body}, not the problem ${failure.status}.`,
+    )
+  if (headers['x-request-id'] !== idOf(failure))
+    findings.push(`${about(failure)}: the client does not get its id.`)
+  return findings
+}
