@@ -126,15 +126,6 @@ export const RACE = {
   ...OUTPUT,
 }
 
-export const COMPARE = {
-  metric: text('NAME', 'rate or cpu (default cpu where both have it)'),
-  'fail-on-regression': percent('exit code 1 if a cell became slower by more than P for certain: 5%'),
-  force: flag('compares what was measured unlike'),
-  markdown: flag('for a pull request'),
-  json: text('FILE', 'writes the comparison there too, - for standard output'),
-  help: flag('this list'),
-}
-
 export const REPORT = {
   output: text('DIR', 'writes them there instead'),
   comment: flag('of a race of commands: prints a comment for a pull request, and writes nothing'),

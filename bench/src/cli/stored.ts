@@ -1,7 +1,5 @@
 import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { UsageError } from '@startgrid/cli/arguments.ts'
-import { readCommandLine, type Table, type Values } from '@startgrid/cli/options.ts'
 import { createRace } from '../experiment/race.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
 import { figuresOf } from '../judge/figures.ts'
@@ -95,24 +93,4 @@ export function analyseAgain<Kind extends StoredResult>(
   }
   const again = { ...stored, analysis: figuresOf(stored, judging) }
   return { ...again, warnings: [...observedWarnings(stored), ...deriveWarnings(again)] }
-}
-
-/**
- * Splits words into options and the results that are named.
- * @param command as a person types it
- * @param count how many results there must be
- * @throws {UsageError} in one sentence
- */
-export function readStored<Options extends Table>(
-  args: readonly string[],
-  options: Options,
-  { command, count }: { command: string; count: number },
-): { values: Values<Options>; paths: string[] } {
-  const { values, positionals } = readCommandLine(args, options, command)
-  const needed = count === 1 ? 'one result' : `${count} results`
-  if (positionals.length !== count)
-    throw new UsageError(
-      `${command} takes ${needed}, not ${positionals.length}. ${command} --help shows how.`,
-    )
-  return { values, paths: positionals }
 }

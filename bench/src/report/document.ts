@@ -19,7 +19,7 @@ export interface Document {
   verdicts?: Section
   sections: readonly Section[]
   /** What repeats it, for a shell. */
-  command?: string
+  command: string
 }
 
 export interface Section {

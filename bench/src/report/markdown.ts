@@ -17,7 +17,7 @@ export function formatMarkdown(document: Document): string {
       : ['> [!WARNING]', ...warnings.map((warning) => `> - ${quoted(warning)}`)].join('\n'),
     bullets(summary),
     ...sectionsOf(document).map(formatSection),
-    command === undefined ? '' : fold('The command that repeats it', `\`\`\`sh\n${command}\n\`\`\``),
+    fold('The command that repeats it', `\`\`\`sh\n${command}\n\`\`\``),
   ])
 }
 
@@ -28,7 +28,7 @@ export function formatMarkdownPart(document: Document): string {
     quoted(`${subject}.`),
     bullets(summary),
     ...sectionsOf(document).map(({ place: _, ...section }) => formatSection(section)),
-    command === undefined ? '' : `Repeat it: \`${command}\``,
+    `Repeat it: \`${command}\``,
   ])
 }
 

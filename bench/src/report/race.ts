@@ -330,7 +330,7 @@ function pairSections(result: RaceResult): Section[] {
 }
 
 /** A probability: `0.021`, `< 0.001`. */
-export function formatP(p: number): string {
+function formatP(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3)
 }
 

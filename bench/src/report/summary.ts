@@ -192,7 +192,7 @@ export function ratioOf(race: Race, cell: string, other: string | undefined): In
 }
 
 /** Of a race with one launch. */
-export const ONE_LAUNCH = 'One launch of each app shows no difference: add heats.'
+const ONE_LAUNCH = 'One launch of each app shows no difference: add heats.'
 
 /** Which cells of a race could not be told apart: `Ties: node and fastify; fastify and hono.` @returns null if all could */
 export function describeTies(race: Race, result: RaceResult): string | null {

@@ -42,7 +42,7 @@ export function formatTerminal(document: Document, { color, columns }: TerminalS
     paint('bold', wrap(subject, '', columns)),
     ...texts.slice(0, shown.length),
     paint('dim', lines(folded.flatMap(({ notes }) => notes))),
-    command === undefined ? '' : paint('dim', wrap(`Repeat it: ${command}`, '  ', columns)),
+    paint('dim', wrap(`Repeat it: ${command}`, '  ', columns)),
     ...texts.slice(shown.length),
     paint('yellow', lines(warnings.map((warning) => `! ${warning}`))),
     lines(summary.map((sentence) => `- ${sentence}`)),

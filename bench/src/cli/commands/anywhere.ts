@@ -1,11 +1,9 @@
 import { flag, readCommandLine } from '@startgrid/cli/options.ts'
-import { COMPARE, RACE, REPORT } from '../option-table.ts'
+import { RACE, REPORT } from '../option-table.ts'
 import type { Command } from '../program.ts'
 
 /** Those that need nothing of the repository. */
-export const COMMANDS_ANYWHERE: Readonly<
-  Record<'race' | 'compare' | 'report' | 'check-instrument', Command>
-> = {
+export const COMMANDS_ANYWHERE: Readonly<Record<'race' | 'report' | 'check-instrument', Command>> = {
   race: {
     usage: 'race CMD CMD',
     says: 'servers of your own: is the second one slower?',
@@ -15,13 +13,6 @@ export const COMMANDS_ANYWHERE: Readonly<
       'on {port} in its words, at the address in HOST. With --git, the install scripts of both sides are run as well.',
     options: RACE,
     run: async (...words) => (await import('./race.ts')).raceCommand(...words),
-  },
-  compare: {
-    usage: 'compare A B',
-    says: 'two results: faster, slower, or no difference shown',
-    more: 'A and B are directories of runs or their result.json, or two runs of one study; B is compared with A.',
-    options: COMPARE,
-    run: async (...words) => (await import('./compare.ts')).compareCommand(...words),
   },
   report: {
     usage: 'report RESULT',

@@ -1,11 +1,12 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { readCommandLine } from '@startgrid/cli/options.ts'
 import { isRace } from '../../model/result.ts'
 import { ResultError } from '../../model/result-file.ts'
 import { prepareOutput, publish, publishRace } from '../../report/output.ts'
 import { commentOf } from '../../report/study/race-comment.ts'
 import { REPORT } from '../option-table.ts'
 import type { Program } from '../program.ts'
-import { analyseAgain, openStored, readStored, reportOf } from '../stored.ts'
+import { analyseAgain, openStored, reportOf } from '../stored.ts'
 
 /**
  * `report RESULT`: tables to standard output, and the reports beside the result.
@@ -13,10 +14,15 @@ import { analyseAgain, openStored, readStored, reportOf } from '../stored.ts'
  * @throws {UsageError} for wrong words, {ResultError} if a file is not a result, {OutputError} where nothing can be written
  */
 export async function reportCommand(args: readonly string[], { name, studies }: Program): Promise<number> {
-  const { values, paths } = readStored(args, REPORT, { command: `${name} report`, count: 1 })
-  if (values.comment) return printComment(paths[0] ?? '')
+  const { values, positionals } = readCommandLine(args, REPORT, `${name} report`)
+  const [path, extra] = positionals
+  if (path === undefined || extra !== undefined)
+    throw new UsageError(
+      `${name} report takes one result, not ${positionals.length}. ${name} report --help shows how.`,
+    )
+  if (values.comment) return printComment(path)
   const keepVoided = values['keep-voided']
-  const [first, ...others] = openStored(paths[0] ?? '', studies)
+  const [first, ...others] = openStored(path, studies)
   const directory = prepareOutput(values.output ?? first.directory, undefined)
   for (const stored of [first, ...others]) {
     const result = analyseAgain(stored.result, { keepVoided, studies })

@@ -49,11 +49,8 @@ ${list('Summary', 'summary', summary)}
 ${verdicts !== undefined && sectionOf(verdicts, 'verdicts')}
 ${sections.some(isLong) && FILTER}
 ${sections.map((section, index) => sectionOf(section, idOf(index, sections)))}
-${
-  command !== undefined &&
-  html`<section id="command" aria-labelledby="command-title"><h2 id="command-title">Repeat it</h2>
-<pre tabindex="0" role="group" aria-label="Command that repeats it"><code>${command}</code></pre></section>`
-}
+<section id="command" aria-labelledby="command-title"><h2 id="command-title">Repeat it</h2>
+<pre tabindex="0" role="group" aria-label="Command that repeats it"><code>${command}</code></pre></section>
 </main>
 <script>${trusted(SCRIPT)}</script>
 </body>

@@ -8,9 +8,8 @@ import { writeResult } from '../../../src/model/result-file.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 import { golden } from '../../fixtures/golden.ts'
 import { rateResult } from '../../fixtures/results.ts'
-import { twoRuns } from '../../fixtures/two-runs.ts'
 
-/** `pnpm bench compare` and `pnpm bench report`, as a person or CI runs them on results that are stored. */
+/** `pnpm bench report`, as a person or CI runs them on results that are stored. */
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-stored-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
@@ -23,12 +22,8 @@ function store(name: string, result: StoredResult, file = 'result.json'): string
 const { run, stop } = startCommandLine(DIRECTORY)
 after(stop)
 
-const [before, same] = twoRuns()
-const a = store('a', before)
-const b = store('b', same)
-const slow = store('slow', twoRuns({ factorOf: ({ title }) => (title === 'koa' ? 0.75 : 1) })[1])
-const other = store('other', { ...same, machine: { ...same.machine, cpu: 'Other 5' }, seed: 8 })
-const target = store('target', golden('target'))
+const a = store('a', rateResult())
+const b = store('b', rateResult())
 const commands = store('commands', golden('commands'))
 const study = store('study', golden('study'), 'nginx-proxy.json')
 const { schema: _, ...old } = rateResult()
@@ -49,41 +44,6 @@ function testRows(command: string, rows: readonly Row[]): void {
       assert.match((code === 2 ? stderr : stdout).replace(/\n(?! {2}|\n)/g, ' '), said)
     })
 }
-
-describe('compare', () => {
-  const LIMIT = ['--fail-on-regression', '5%']
-  testRows('compare', [
-    [[a, join(b, 'result.json')], 0, /No difference shown in 14 of 14 cells\. $/],
-    [[a, b, ...LIMIT], 0, /No difference shown/],
-    [[a, slow], 0, /Slower: koa/],
-    [[a, slow, ...LIMIT], 1, /! Regression: koa\/hello direct needs 3\d % more/],
-    [
-      [a, other],
-      2,
-      /^The CPU differs: Example 3000 in A, Other 5 in B\. Measure alike, or compare all the same with --force\. $/,
-    ],
-    [[a, other, '--force'], 0, /! The CPU differs/],
-    [[target, a], 2, /^A is of http:\/\/10\.0\.0\.9:3000, which already ran, B of native/],
-    [[target, target], 0, /^Comparison of servers that already ran, by req\/s.*- Each run met one launch: /s],
-    [[target, target, ...LIMIT], 2, /^Each run met one launch .* leave out --fail-on-regression/],
-    [[a, 'nothing'], 2, /nothing cannot be read \(ENOENT\)/],
-    [[a, b, '--metric', 'rate'], 0, /^Comparison of native processes, by req\/s/],
-    [[a, b, '--markdown'], 0, /^# No difference shown in 14 of 14 cells\n Comparison of native processes, /],
-    [['--help'], 0, /^pnpm bench compare /],
-    [[a], 2, /^pnpm bench compare takes 2 results, not 1\./],
-    [[a, b, '--metric', 'speed'], 2, /^There is no metric 'speed', only rate and cpu\. $/],
-    [[a, b, '--fail-on-regression', '5'], 2, /^--fail-on-regression is '5', but must be a percentage/],
-    [[a, b, '--fast'], 2, /^Unknown option '--fast'\. pnpm bench compare --help lists the options\. $/],
-  ])
-
-  test('has the comparison for programs, in a file or on standard output', async () => {
-    const file = join(DIRECTORY, 'comparison.json')
-    assert.equal((await run('compare', a, slow, '--json', file, ...LIMIT)).code, 1)
-    const written = JSON.parse(readFileSync(file, 'utf8'))
-    assert.deepEqual([written.metric, written.regressions.length], ['cpu', 2])
-    assert.deepEqual(JSON.parse((await run('compare', a, slow, '--json', '-', ...LIMIT)).stdout), written)
-  })
-})
 
 describe('report', () => {
   const once = /Other programs visibly used the cores(?!.*Other programs visibly)/s
@@ -107,7 +67,10 @@ describe('report', () => {
     assert.ok(!existsSync(join(DIRECTORY, b, 'report.md')))
     await run('report', b)
     for (const place of [b, 'there/deep']) {
-      assert.match(readFileSync(join(DIRECTORY, place, 'report.md'), 'utf8'), /^# Bun leads hello\n/)
+      assert.match(
+        readFileSync(join(DIRECTORY, place, 'report.md'), 'utf8'),
+        /^# Bun leads hello, ssr and status\n/,
+      )
       assert.match(readFileSync(join(DIRECTORY, place, 'report.html'), 'utf8'), /^<!doctype html>/i)
     }
     assert.equal(readFileSync(join(DIRECTORY, b, 'result.json'), 'utf8'), stored)
