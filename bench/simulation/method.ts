@@ -4,6 +4,7 @@ import type { Drivers } from '../src/drivers/create.ts'
 import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
 import type { StartgridDriver } from '../src/drivers/startgrid.ts'
 import type { Account, Server, Servers } from '../src/environments/environment.ts'
+import { ENDING_MS } from '../src/experiment/budget.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { experimentOf } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
@@ -29,10 +30,9 @@ export async function measureByBenchmark(
   world: World,
   { heats, maxSeconds, seed }: RunOptions,
 ): Promise<Simulated & { result(): RaceResult }> {
-  const result = createResult(
-    { ...readOptions(['--only', APPS.join(',')]), seed, heats, maxTimeMs: maxSeconds * 1000 },
-    '',
-  )
+  const options = { ...readOptions(['--only', APPS.join(',')]), seed, heats, maxTimeMs: maxSeconds * 1000 }
+  const experiment = experimentOf(options)
+  const result = createResult(experiment, options, '')
   result.settings.cores = { server: 0, generator: 1 }
   result.conformance = result.cells.map(({ id }) => ({
     cell: id,
@@ -42,16 +42,10 @@ export async function measureByBenchmark(
   }))
   const { driver, environment } = simulate(world, result)
   const drivers = driversOf(driver as StartgridDriver)
-  const run = () =>
-    onClockOf(world, () =>
-      runHeats(silentRun(world, result), planOf(experimentOf(result), { result, environment, drivers })),
-    )
-  await run()
+  await onClockOf(world, () =>
+    runHeats(silentRun(world, result), planOf(experiment, { result, environment, drivers })),
+  )
   return {
-    extend: async (more) => {
-      result.settings.heats += more
-      await run()
-    },
     findings: () => findingsOf(analyse(result)),
     /** Everything that was stored, for a test that it stays the same. */
     result: () => ({ ...result, analysis: analyse(result) }),
@@ -67,7 +61,8 @@ export function driversOf(usual: StartgridDriver): Pick<Drivers, 'usual' | 'get'
 export function silentRun(world: World, result: StoredResult): HeatsRun {
   return {
     result,
-    countsFrom: world.now * 1000 - BEFORE_MS,
+    endsAt:
+      world.now * 1000 - BEFORE_MS + (result.settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS,
     signal: new AbortController().signal,
     progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
     warn: () => {},

@@ -32,9 +32,8 @@ export interface Findings {
   cold: string[]
 }
 
-/** One run, which may be extended. */
+/** One run. */
 export interface Run {
-  extend(heats: number): Promise<void>
   findings(): Findings
 }
 
@@ -49,9 +48,6 @@ export const DEFAULT_RUN: Omit<RunOptions, 'seed'> = {
   heats: 3,
   maxSeconds: 300,
 }
-
-/** A reader looks at this race, and may extend the run for it. */
-export const WATCHED_RACE = 'hello direct rate'
 
 /** How often something happened. */
 export class Share {
@@ -79,8 +75,6 @@ export class MetricScore {
   readonly twins = new Share()
   /** Races of equal apps in which some pair differs. */
   readonly falseRaces = new Share()
-  /** The same for the race that decided whether the run was extended. */
-  readonly falseWatched = new Share()
   /** Pairs of unequal apps that are decided, and those that are decided the wrong way round. */
   readonly decided = new Share()
   readonly wrong = new Share()
@@ -146,7 +140,6 @@ export class Score {
         }
       }
       if (areEqual) score.falseRaces.add(isFalse)
-      if (areEqual && first.race === WATCHED_RACE) score.falseWatched.add(isFalse)
     }
   }
 }

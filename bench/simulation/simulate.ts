@@ -2,7 +2,7 @@ import { parseOptions } from '@startgrid/cli/arguments.ts'
 import { studyRaces } from './race.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type MetricScore, quantile, type Score, Share } from './score.ts'
-import { type Extension, study } from './study.ts'
+import { study } from './study.ts'
 
 const HELP = `Simulates whole runs of the benchmark on machines of known noise, and counts how often it is right.
 
@@ -13,11 +13,9 @@ const HELP = `Simulates whole runs of the benchmark on machines of known noise, 
   --runs N          (default: 100)
   --seed N          (default: 1)
   --heats N         per role (default: 3)
-  --extend some     extend a run by as many heats, twice, while some pair of one race ties
-  --extend every    the same while every pair of it ties
-  --precision PART  add heats until every interval is as narrow as this, such as 0.03
   --race            two commands instead of the grid, 10 heats unless --heats says otherwise:
                     equal ones, and one that costs 1 to 10 % more
+  --precision PART  with --race: as many heats as intervals need that are as narrow as this, such as 0.03
   --help
 
 It exits with 1 if a figure is outside of what is promised. 1,000 runs are needed to tell.
@@ -51,7 +49,6 @@ async function main(argv: readonly string[]): Promise<number> {
       runs: { type: 'string', default: '100' },
       seed: { type: 'string', default: '1' },
       heats: { type: 'string' },
-      extend: { type: 'string' },
       precision: { type: 'string' },
       race: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -62,17 +59,15 @@ async function main(argv: readonly string[]): Promise<number> {
     console.log(HELP)
     return 0
   }
-  const extension = extensionOf(values)
   const options = {
     runs: whole('--runs', values.runs),
     seed: whole('--seed', values.seed),
     heats: whole('--heats', values.heats ?? (values.race ? '10' : '3')),
-    ...(extension && { extension }),
   }
+  const precision = readPrecision(values.precision)
   let broken = 0
   for (const name of values.scenario) {
     if (values.race) {
-      const precision = values.precision === undefined ? null : Number(values.precision)
       broken += await printRaces(name, { ...options, precision })
     } else broken += print(name, await study(name, options), options)
   }
@@ -80,17 +75,12 @@ async function main(argv: readonly string[]): Promise<number> {
   return broken > 0 ? 1 : 0
 }
 
-function extensionOf({ extend, precision }: { extend?: string; precision?: string }): Extension | undefined {
-  if (extend !== undefined && precision !== undefined)
-    throw new Error('Give --extend or --precision, not both.')
-  if (precision !== undefined) {
-    const halfWidth = Number(precision)
-    if (!(halfWidth > 0 && halfWidth < 1)) throw new Error('--precision takes a part of 1, such as 0.03.')
-    return { kind: 'precision', halfWidth }
-  }
-  if (extend === undefined) return undefined
-  if (extend !== 'some' && extend !== 'every') throw new Error('--extend takes some or every.')
-  return { kind: 'ties', which: extend }
+/** @returns null without it */
+function readPrecision(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const halfWidth = Number(text)
+  if (halfWidth > 0 && halfWidth < 1) return halfWidth
+  throw new Error('--precision takes a part of 1, such as 0.03.')
 }
 
 function whole(option: string, text: string): number {
@@ -127,11 +117,7 @@ async function printRaces(
 }
 
 /** @returns how many figures are outside of what is promised */
-function print(
-  name: string,
-  score: Score,
-  { runs, heats, extension }: { runs: number; heats: number; extension?: Extension },
-): number {
+function print(name: string, score: Score, { runs, heats }: { runs: number; heats: number }): number {
   let broken = 0
   const check = (part: number, [low, high]: Range): string => {
     const kept = Number.isNaN(part) || (part >= low && part <= high)
@@ -144,12 +130,10 @@ function print(
   const scenario = SCENARIOS[name]
   const isPlain = scenario?.cold === null && scenario.loadings === 0
   const coverage = scenario?.outliers === null ? PROMISED.coverage : OUTLIERS_COVERAGE
-  const width = extension === undefined && heats === 3 ? (WIDTHS[name] ?? 1) : 1
+  const width = heats === 3 ? (WIDTHS[name] ?? 1) : 1
   const of = <Given>(value: Given, otherwise: Given) => (isPlain ? value : otherwise)
 
-  console.log(
-    `\n${name}, ${runs} runs of ${heats} heats${extension ? ', extended' : ''}: rate, CPU per request`,
-  )
+  console.log(`\n${name}, ${runs} runs of ${heats} heats: rate, CPU per request`)
   both('ratios hold the truth', (metric) => check(metric.coverage.part, of<Range>(coverage, ANY)))
   if (scenario?.loadings !== 0)
     both('ratios hold the truth of a free core', ({ coverageFree }) => percent(coverageFree.part))
@@ -160,8 +144,6 @@ function print(
   both('races of equal apps with a false difference', ({ falseRaces }) =>
     check(falseRaces.part, PROMISED.falseRaces),
   )
-  if (extension !== undefined && scenario?.alike)
-    both('the same in the race that decided', ({ falseWatched }) => percent(falseWatched.part))
   both('pairs of unequal apps that are decided', ({ decided }) => percent(decided.part))
   both('of all pairs, decided the wrong way round', ({ wrong }) => percent(wrong.part))
   one('runs with a warm cell found cold', check(score.falselyCold.part, PROMISED.cold))

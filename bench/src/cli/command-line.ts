@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   study: {
     usage: 'study NAME',
     says: 'a published claim, or a question of ours, tested here',
-    more: `Studies: ${STUDIES.map(({ name }) => name).join(', ')}. Without a name, --all, --list, --docs and --resume.`,
+    more: `Studies: ${STUDIES.map(({ name }) => name).join(', ')}. Without a name, --all, --list and --docs.`,
     options: STUDY,
     run: study,
   },
@@ -40,7 +40,7 @@ pnpm bench COMMAND     each has its own --help
 
 ${helpOfCommands(Object.values(COMMANDS).filter(({ says }) => says !== 'study overhead'))}
 
-${helpOf(pick(GRID, ['quick', 'thorough', 'only', 'role', 'max-time', 'resume', 'dry-run']))}
+${helpOf(pick(GRID, ['quick', 'thorough', 'only', 'role', 'max-time', 'dry-run']))}
 `
 
 /** `pnpm bench` */

@@ -11,6 +11,9 @@ import { describeCaught, describeRegression } from '../report/study/race-documen
  * wide intervals, dropped heats and undecided claims are results. Twins decide nothing.
  */
 
+/** What an interrupted run says last. */
+export const INTERRUPTED = 'Interrupted: what was measured before is above and in the files.'
+
 /** @returns sentences; none if the exit code is 0 */
 export function whyRaceFailed({ analysis, cells }: RaceResult, require: number | null): string[] {
   if (analysis === null) return ['Nothing was measured.']

@@ -6,7 +6,6 @@ import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 
 const quick = (help: string) => flag(help, { excludes: ['thorough'] })
 const connections = integer('N', 'kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
-const resume = (help: string) => text('RESULT', help, { isValueOptional: true, excludes: ['target'] })
 const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: 86_400_000 })
 const seed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
 const dryRun = flag('prints the plan and the time it takes')
@@ -52,7 +51,6 @@ export const GRID = {
   connections,
   latency: flag('also p50 and p99 at one rate for all, in open loop: 10 minutes', { excludes: ['target'] }),
   seed,
-  resume: resume('goes on with RESULT (the newest), or adds heats to it'),
   'keep-voided': flag('shows numbers that failed a gate, marked'),
   list: flag('prints the cells'),
   publish: flag('stores the figures in docs/results, where the site finds them', {
@@ -76,7 +74,6 @@ export const STUDY = {
     'stores the results in docs/studies/results, by machine, and makes the pages again; of overhead and startup, writes their tables into docs/choosing-a-framework.md',
   ),
   seed,
-  resume: resume('goes on with an interrupted run (default: the newest); finished studies are not run again'),
   'dry-run': dryRun,
   ...DOWNLOAD,
   ...OUTPUT,

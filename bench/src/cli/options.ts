@@ -55,7 +55,7 @@ export function readOptions(args: readonly string[]): Options {
   }
 }
 
-/** Results are named by `--resume`, never by a word alone. */
+/** Without words that are no option. */
 const readWords: typeof readCommandLine = (args, options, command) => {
   const read = readCommandLine(args, options, command)
   const [extra] = read.positionals
@@ -75,11 +75,11 @@ interface Usual {
 }
 
 function commonOf(values: Values<typeof GRID>, { frameworks, roles, topology }: Usual) {
-  const { only, role, connections, resume, json, output } = values
+  const { only, role, connections, json, output } = values
   return {
     apps: chooseApps(only, role ?? (only === undefined ? roles.join(',') : undefined), frameworks),
     topologies: [...new Set(split(values.topology ?? topology).map(findTopology))],
-    ...{ connections, resume, json, output },
+    ...{ connections, json, output },
     seed: values.seed ?? newSeed(),
     download: !values['no-download'],
     dryRun: values['dry-run'],

@@ -44,8 +44,10 @@ export function helpOfCommand(name: string, { usage, says, more, options }: Comm
 
 /** Runs the words of this process, and ends it. */
 export async function runMain(program: Program): Promise<void> {
-  // The reader may close the pipe early, as `head` does: that is not a failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+  // The reader may close the pipe early, as `head` does: that is not a failure. A terminal that was lost (EIO) ends a run in its own way.
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code !== 'EIO') process.exit(code === 'EPIPE' ? 0 : 1)
+  })
   const code = await runProgram(program, process.argv.slice(2))
   // Something that was interrupted may still run, such as a download.
   process.stdout.write('', () => process.exit(code))
@@ -54,7 +56,7 @@ export async function runMain(program: Program): Promise<void> {
 /**
  * Runs one command; an error that it foresees becomes one sentence.
  * @returns the exit code: 0 if everything ran and was reported, 1 if a cell has no number or `--require` is not reached, 2 for wrong
- * words or an output that cannot be written, 130 after Ctrl-C, 143 after SIGTERM
+ * words or an output that cannot be written, 130 after Ctrl-C, 143 after SIGTERM, 129 if the terminal was lost
  */
 export function runProgram(program: Program, args: readonly string[]): Promise<number> {
   return runCommand(program, args).catch(explain)

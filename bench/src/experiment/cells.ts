@@ -7,7 +7,7 @@ import type { Mode } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { PROFILES } from './profiles.ts'
 
-/** What will be measured, in which order, and how long it takes. Pure: a resumed run makes the same plan from its seed. */
+/** What will be measured, in which order, and how long it takes. Pure. */
 
 /** A cell of which only what is unusual is said. */
 export function newCell(cell: Pick<Cell, 'id' | 'race' | 'app'> & Partial<Cell>): Cell {

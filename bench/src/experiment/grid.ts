@@ -1,8 +1,5 @@
 import { type App, BASELINE, ROLES, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Experiment, LoadRace, Program, System } from '../model/experiment.ts'
-import type { Run } from '../model/result.ts'
-import { appOf } from './cells.ts'
+import type { Experiment, LoadRace, System } from '../model/experiment.ts'
 import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
@@ -10,6 +7,11 @@ import { WORKLOADS } from './workloads.ts'
 /** Experiments that are generated from options: the grid, and a server that already runs. */
 
 type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'warmupMs' | 'profile' | 'latency'>
+
+/** What `pnpm bench` is asked to race. */
+export function experimentOf(options: Options): Experiment {
+  return options.target === undefined ? gridExperiment(options) : targetExperiment(options)
+}
 
 /** Every chosen app and the A/A twin of each role, in every chosen topology: one race per role. */
 export function gridExperiment(options: GridOptions): Experiment {
@@ -53,33 +55,6 @@ export function targetExperiment({
   const system = { title: TARGET_NAME, launch, running: { origin, role, absent }, warmupMs }
   const name = `${launch} direct`
   return generated([[name, system]], [[role, raceOf(role, [name], { connections })]])
-}
-
-/** What a stored result of one of these was measured by, so that an interrupted run can go on. */
-export function experimentOf({ cells, target }: Pick<Run, 'cells' | 'target'>): Experiment {
-  const startOf = (cell: Cell): Program => {
-    const { framework, role } = appOf(cell)
-    return { package: `apps/${framework}`, role }
-  }
-  const systems = cells.map((cell): [string, System] => {
-    const { system, app, title, role, topology, twinOf, warmupMs, warmupRequests } = cell
-    return [
-      system,
-      {
-        ...{ title, launch: app, warmupMs, warmupRequests },
-        ...(target === null ? { app: startOf(cell) } : { running: { ...target, role } }),
-        ...(topology !== 'direct' && { nginx: { front: topology } }),
-        ...(twinOf !== null && { twinOf }),
-      },
-    ]
-  })
-  const races = [...Map.groupBy(cells, ({ race }) => race)].map(([race, own]): [string, LoadRace] => {
-    const [{ role = null, connections = 0 } = {}] = own
-    const names = own.map(({ system }) => system)
-    const openLoop = own.flatMap((cell) => (cell.openLoop ? cell.system : []))
-    return [race, { ...raceOf(role ?? 'hello', names, { connections }), openLoop }]
-  })
-  return generated(systems, races)
 }
 
 function raceOf(

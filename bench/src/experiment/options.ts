@@ -32,8 +32,6 @@ export interface Options extends ServerLocation {
   connections: number | undefined
   maxTimeMs: number | null
   seed: number
-  /** A directory or file to go on from; '' is the newest. */
-  resume: string | undefined
   dryRun: boolean
   /** Also written here; `-` is standard output. */
   json: string | undefined

@@ -6,7 +6,6 @@ import type { RaceResult, Run, StudyResult } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { heatsWithin } from './budget.ts'
 import { planCells } from './cells.ts'
-import { gridExperiment, targetExperiment } from './grid.ts'
 import { modeOf, type Options } from './options.ts'
 import { PROFILES } from './profiles.ts'
 import { STUDY_PROFILES, type StudyProfile } from './study.ts'
@@ -14,10 +13,9 @@ import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 /** Results without measurements: what a run is going to do. */
 
 /** Of a race between apps of the grid, or of a server that already runs. */
-export function createResult(options: Options, command: string): RaceResult {
-  const { timeGiven, heatsGiven, maxTimeMs, target, profile, custom, latency } = options
+export function createResult(experiment: Experiment, options: Options, command: string): RaceResult {
+  const { timeGiven, heatsGiven, maxTimeMs, profile, custom, latency } = options
   const { heats, slices, sliceMs, pauseMs, precision } = options
-  const experiment = target === undefined ? gridExperiment(options) : targetExperiment(options)
   const settings = {
     profile: custom ? ('custom' as const) : profile,
     ...{ heats, slices, sliceMs, pauseMs, precision, maxTimeMs },
@@ -77,7 +75,6 @@ function planRun(
     nginx: null,
     driver: { name: 'startgrid', version: '', ceiling: null },
     settings: {
-      extensions: 0,
       pauseMs: 0,
       precision: null,
       cores: null,

@@ -19,7 +19,6 @@ export function deriveWarnings(result: StoredResult): Warning[] {
   if (result.kind === 'study') return [...sharedCores(result), ...seen]
   return [
     ...external(result),
-    ...extended(result),
     ...suspects(result),
     ...seen,
     ...nearCeiling(result),
@@ -51,10 +50,6 @@ function sharedCores({ race, heats, settings }: StudyResult): Warning[] {
     if (processes <= servers.length) return []
     return [{ kind: 'shared-core', system: name, processes, cores: servers.length }]
   })
-}
-
-function extended({ settings: { extensions } }: StoredResult): Warning[] {
-  return extensions > 0 ? [{ kind: 'extended', times: extensions }] : []
 }
 
 /** A difference was found where none exists. */

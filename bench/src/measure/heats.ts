@@ -1,6 +1,6 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { ENDING_MS, heatsThatFit, type OpenHeat, SHORTENED_PASSES, shareOf } from '../experiment/budget.ts'
+import { heatsThatFit, type OpenHeat, SHORTENED_PASSES, shareOf } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
 import type { Cell } from '../model/cell.ts'
@@ -44,7 +44,7 @@ export interface HeatPlan {
 /** What the loop over heats needs of a run. */
 export type HeatsRun = Pick<
   PreparedRun<StoredResult>,
-  'result' | 'progress' | 'signal' | 'warn' | 'countsFrom' | 'store'
+  'result' | 'progress' | 'signal' | 'warn' | 'endsAt' | 'store'
 >
 
 /** In random order, until all are run, it is enough, or time is up. The result is filled in place, and stored after each heat. */
@@ -55,7 +55,7 @@ export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
     const open = openHeats(result, plan).filter(
       (one, _, [first]) => one.heat <= Math.max(plan.planned, first?.heat ?? 0),
     )
-    const leftMs = endOf(run) - performance.now()
+    const leftMs = run.endsAt - performance.now()
     const heats = heatsThatFit(open, leftMs, plan.few)
     const [next] = heats
     if (signal.aborted || open[0] === undefined || plan.isEnough(open[0])) return
@@ -181,11 +181,6 @@ async function runOne(
     const spec = cells.find(({ id }) => id === cell)
     progress.say(`${spec === undefined ? cell : plan.nameOf(spec)} is void: ${reason}.`)
   }
-}
-
-/** `performance.now()` when the last heat has to be over. */
-export function endOf({ result: { settings }, countsFrom }: Pick<HeatsRun, 'result' | 'countsFrom'>): number {
-  return countsFrom + (settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS
 }
 
 /** The last pass, and stopping the servers. */

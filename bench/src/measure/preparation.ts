@@ -5,7 +5,8 @@ import { createStartgridDriver, Drivers } from '../drivers/create.ts'
 import { measureCeiling } from '../environments/ceiling.ts'
 import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
-import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
+import { ENDING_MS } from '../experiment/budget.ts'
+import { deriveWarnings } from '../judge/derive-warnings.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult } from '../model/result.ts'
 import { describeWarning, type Warning } from '../model/warnings.ts'
@@ -28,8 +29,8 @@ export interface PreparedRun<Kind extends StoredResult = StoredResult> extends R
   environment: Environment
   drivers: Drivers
   warn(warning: Warning): void
-  /** `performance.now()` from which `--max-time` counts: the beginning, plus what the proof of equality took. */
-  countsFrom: number
+  /** `performance.now()` when the last heat has to be over. `--max-time` does not count the proof of equality. */
+  endsAt: number
   /** Makes the figures again and saves. A full disk must not end the run. */
   store(): void
 }
@@ -54,7 +55,7 @@ export async function withPreparedRun<Kind extends StoredResult>(
   measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
   const { progress, save, figures } = preparation
-  const seen = observedWarnings(result)
+  const seen: Warning[] = []
   const warn = (warning: Warning): void => {
     const text = describeWarning(warning)
     if (seen.some((one) => describeWarning(one) === text)) return
@@ -77,13 +78,6 @@ export async function withPreparedRun<Kind extends StoredResult>(
   })
   if (environment === undefined) return store()
   const { nginx, cores, generator } = environment
-  if (
-    result.heats.length > 0 &&
-    result.nginx !== null &&
-    nginx !== null &&
-    result.nginx.version !== nginx.version
-  )
-    warn({ kind: 'other-versions', name: 'NGINX', before: result.nginx.version, now: nginx.version })
   result.nginx = nginx
   result.settings.cores = cores
   try {
@@ -91,7 +85,15 @@ export async function withPreparedRun<Kind extends StoredResult>(
     result.driver.version = driver.version
     const drivers = new Drivers(driver, generator)
     try {
-      const prepared = { ...preparation, result, environment, drivers, warn, store, countsFrom: 0 }
+      const prepared = {
+        ...preparation,
+        result,
+        environment,
+        drivers,
+        warn,
+        store,
+        endsAt: Number.POSITIVE_INFINITY,
+      }
       await measureOn(prepared, measure)
     } finally {
       await drivers.stop()
@@ -113,9 +115,10 @@ async function measureOn<Kind extends StoredResult>(
   for (const warning of await inspectMachine(signal)) warn(warning)
   const inspectedAt = performance.now()
   await prove(prepared)
-  prepared.countsFrom = beganAt + performance.now() - inspectedAt
+  const { maxTimeMs } = result.settings
+  if (maxTimeMs !== null) prepared.endsAt = beganAt + performance.now() - inspectedAt + maxTimeMs - ENDING_MS
   const ceiling = { driver: drivers.usual, connections: 64, signal }
-  result.driver.ceiling = (await measureCeiling(environment, ceiling, warn)) ?? result.driver.ceiling
+  result.driver.ceiling = await measureCeiling(environment, ceiling, warn)
   await measure(prepared)
   for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
   if (!signal.aborted) result.finishedAt = new Date().toISOString()
@@ -126,18 +129,16 @@ type Proving = Pick<PreparedRun, 'result' | 'experiment' | 'environment' | 'sign
 /** What the suite takes per cell, in milliseconds, so that a bar can say what is left. */
 const PROOF_MS = 600
 
-/** The contract's suite, on cells that have no verdict yet. */
+/** The contract's suite. */
 async function prove({ result, experiment, environment, signal, progress }: Proving): Promise<void> {
-  const proven = new Set(result.conformance.map(({ cell }) => cell))
-  const open = result.cells.filter(({ id }) => !proven.has(id))
   const who = result.mode === 'target' ? 'the server keeps' : 'all apps keep'
   const onBegin = () => {
-    progress.begin(PROOF_MS * open.length)
+    progress.begin(PROOF_MS * result.cells.length)
     progress.update(0, `checking that ${who} the contract`)
   }
   const beganAt = performance.now()
-  const records = await proveCells(open, { environment, experiment, signal, onBegin })
-  result.conformance.push(...records)
+  const records = await proveCells(result.cells, { environment, experiment, signal, onBegin })
+  result.conformance = records
   const fresh = records.filter(({ remembered }) => !remembered).length
   if (fresh === 0 || signal.aborted) return
   const seconds = Math.round((performance.now() - beganAt) / 1000)

@@ -9,7 +9,7 @@ import { LEAST_STARTS } from '../judge/study/findings.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
 import type { Finding } from '../model/figures.ts'
 import type { StudyResult } from '../model/result.ts'
-import { endOf, type HeatPlan, runHeats } from './heats.ts'
+import { type HeatPlan, runHeats } from './heats.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS, type PilotOptions, pilot } from './pilot.ts'
 import { planOf } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
@@ -51,7 +51,7 @@ export async function runRace(
       result.race?.pilots.push(found.record)
     }
     const asked = result.settings.heats
-    const leftMs = endOf(prepared) - performance.now()
+    const leftMs = prepared.endsAt - performance.now()
     if (!fitsLatencies(leftMs, known, result, openRates)) {
       result.settings.openLoop = null
       context.progress.say(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)

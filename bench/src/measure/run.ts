@@ -14,7 +14,7 @@ import { type RunContext, withPreparedRun } from './preparation.ts'
 import { runPublished } from './published.ts'
 
 /**
- * Measures what a result lacks: all heats of a new one, the remaining ones of an interrupted one. It is filled in place. Heats are in random order,
+ * Measures what a result plans, and fills it in place. Heats are in random order,
  * but every n-th heat of all races before the next, so that a slow minute does not hit one race alone.
  * @throws {LoadError} with a sentence, if no load can be offered
  */
@@ -24,7 +24,7 @@ export async function runExperiment<Kind extends StoredResult>(
   { keepVoided = false, ...context }: RunContext<Kind> & Running,
 ): Promise<void> {
   // Of several studies all were planned when the first one began.
-  if (result.heats.length === 0) result.startedAt = new Date().toISOString()
+  result.startedAt = new Date().toISOString()
   const preparation = {
     ...context,
     experiment,

@@ -32,7 +32,6 @@ export const Settings = object(
       'Profile of effort; `custom` if something of it was given otherwise.',
     ),
     heats: count('Planned per race: each is one launch of every system.'),
-    extensions: count('How often heats were added to a run that was complete, with `--resume`.'),
     slices: count('Planned passes per heat: each measures every cell once.'),
     sliceMs: number('Planned length of a slice, in milliseconds.'),
     pauseMs: number(

@@ -109,20 +109,6 @@ const OBSERVED = {
     ({ reason }) =>
       `The result could not be saved: ${reason}. Until that is mended an interruption loses what was measured.`,
   ),
-  resumed: warning(
-    { pauseSeconds: number('How long nothing was measured, in seconds.') },
-    ({ pauseSeconds }) =>
-      `The run was interrupted and went on after ${formatPause(pauseSeconds)}: what the machine did before and after need not be alike.`,
-  ),
-  'other-versions': warning(
-    {
-      name: text('What it is called.'),
-      before: text('When the run began.'),
-      now: text('When it was resumed.'),
-    },
-    ({ name, before, now }) =>
-      `${name} was ${before} when the run began, and ${now} when it was resumed: its cells are a mixture. Measure them again.`,
-  ),
 }
 
 /** What follows from the mode and the figures, so that it is found again with them. */
@@ -135,11 +121,6 @@ const DERIVED = {
     },
     ({ system, processes, cores }) =>
       `${processes} processes of ${system} share ${plural(cores, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
-  ),
-  extended: warning(
-    { times: count('How often.') },
-    ({ times }) =>
-      `Heats were added ${times === 1 ? 'once' : `${times} times`} after this run was complete. If its ties decided that, a false difference is a little more likely than 5 %.`,
   ),
   'external-server': warning(
     {},
@@ -260,10 +241,4 @@ export function describeWarning(warning: Warning): string {
 
 function isOrAre(count: number): string {
   return count === 1 ? 'is' : 'are'
-}
-
-function formatPause(seconds: number): string {
-  if (seconds < 120) return plural(seconds, 'second')
-  const minutes = Math.round(seconds / 60)
-  return minutes < 120 ? plural(minutes, 'minute') : plural(Math.round(minutes / 60), 'hour')
 }

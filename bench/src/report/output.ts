@@ -77,7 +77,7 @@ function makeDirectory(directory: string): string | undefined {
 }
 
 /**
- * Prints a document (or, for `--json -`, the result) to standard output, and writes its reports. The last line is the path of the report.
+ * Writes the reports of a result, and prints its document (or, for `--json -`, the result) to standard output. The last line is the path of the report.
  * @param report the path of its files has no ending
  * @param json one more file for the result
  * @param closing sentences before the last line
@@ -87,18 +87,18 @@ export async function publish(
   { document, path }: { document: Document; path: string },
   { json, closing = [] }: { json?: string | undefined; closing?: readonly string[] } = {},
 ): Promise<void> {
-  const isPrinted = json === '-'
-  process.stdout.write(
-    isPrinted ? `${JSON.stringify(result)}\n` : formatTerminal(document, terminalStyle(process.stdout)),
-  )
-  if (json !== undefined && !isPrinted) writeResult(json, result)
-  for (const sentence of closing) process.stderr.write(`${sentence}\n`)
   // Charts take 150 ms to load, and a command that refuses its words needs none.
   const { formatHtml } = await import('./html/page.ts')
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.md`, formatMarkdown(document))
   writeFileSync(`${path}.html`, formatHtml(document))
-  process.stderr.write(`Report: ${relative('.', path)}.html\n`)
+  if (json !== undefined && json !== '-') writeResult(json, result)
+  // The files come first: a reader of the terminal may be gone.
+  process.stdout.write(
+    json === '-' ? `${JSON.stringify(result)}\n` : formatTerminal(document, terminalStyle(process.stdout)),
+  )
+  for (const sentence of [...closing, `Report: ${relative('.', path)}.html`])
+    process.stderr.write(`${sentence}\n`)
 }
 
 /** Stores what docs keep of a race, and says where. */

@@ -299,9 +299,8 @@ function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
       `This run cannot tell any two apps apart: the machine was too noisy for so short a run. \`--max-time ${Math.ceil(times * spent)}m\` would make ratios of req/s certain to about ±${formatPercent(widthOf(times))}.`,
     ]
   }
-  const minutes = Math.ceil(spent)
   return [
-    `${certain}. As many heats again would make that ±${formatPercent(widthOf(2))}, in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}: \`pnpm bench --resume\`.`,
+    `${certain}. \`--max-time ${Math.ceil(2 * spent)}m\` would make that about ±${formatPercent(widthOf(2))}.`,
   ]
 }
 

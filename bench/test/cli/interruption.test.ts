@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sample } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
+import type { RaceResult } from '../../src/model/result.ts'
 import {
   assertNothingLeft,
-  commandLine,
   failuresOf,
   findProcess,
   interrupt,
@@ -14,67 +15,116 @@ import {
   SHORT,
   saying,
   start,
+  startInTerminal,
+  whyNoScript,
 } from '../fixtures/bench-run.ts'
 import { testIf } from '../fixtures/test-if.ts'
 
 const linux = process.platform === 'linux'
 const skip = !linux && 'needs /proc'
 
-/** Each starts one or two whole runs: a short run of the tests has one of the four. */
-const TRIED = sample('interruption', ['resume', 'start', 'second Ctrl-C', 'death'] as const, 1)
+/** Each starts one or two whole runs: a short run of the tests has one of the seven. */
+const TRIED = sample(
+  'interruption',
+  ['Ctrl-C', 'SIGTERM', 'terminal', 'kill -9', 'start', 'second Ctrl-C', 'death'] as const,
+  1,
+)
 const testOne = (name: (typeof TRIED)[number]) => testIf(TRIED.includes(name))
 
 const NODE = ['--role', 'status', '--topology', 'direct', ...SHORT]
 
-testOne('resume')(
-  'without NGINX its cells are skipped; Ctrl-C keeps what was measured; --resume goes on with the same plan; so does kill -9',
-  async () => {
-    const env = { STARTGRID_NGINX: '/no/such/nginx' }
-    const run = start(['--only', 'node,njs', '--role', 'status', ...SHORT, '--heats', '100'], env)
-    const { place, stderr } = run
-    await saying(run, 'heat 3 of')
-    interrupt(run.child)
-    const { code, stdout } = await run.ended
-    assert.equal(code, 130, stderr())
-    const before = readResult(join(place, 'out/result.json'))
-    assert.deepEqual(
-      before.cells.filter(({ twinOf }) => twinOf === null).map(({ id, skipped }) => [id, skipped]),
-      [
-        ['node/status direct', null],
-        ['node/status nginx', 'there is no NGINX'],
-        ['njs/status direct', 'there is no NGINX'],
-        ['njs/status nginx', 'there is no NGINX'],
-      ],
-    )
-    assert.ok(before.warnings.some(({ kind }) => kind === 'no-nginx'))
-    assert.match(stderr(), /NGINX/)
-    assert.equal(before.finishedAt, null)
-    assert.ok(before.heats.length >= 2 && before.heats.length < 100)
-    assert.deepEqual(failuresOf(before), {})
-    const direct = before.analysis?.cells.find(({ cell }) => cell === 'node/status direct')
-    assert.ok((direct?.rate?.value ?? 0) > 0, stdout)
-    assert.match(stdout, /GET \/_\/status/)
-    assert.match(stderr(), /Interrupted: what was measured before/)
-    assertNothingLeft(place)
+testOne('Ctrl-C')('without NGINX its cells are skipped; Ctrl-C keeps what was measured', async () => {
+  const env = { STARTGRID_NGINX: '/no/such/nginx' }
+  const run = start(['--only', 'node,njs', '--role', 'status', ...SHORT, '--heats', '100'], env)
+  const { place, stderr } = run
+  await saying(run, 'heat 3 of')
+  interrupt(run.child)
+  const { code, stdout } = await run.ended
+  assert.equal(code, 130, stderr())
+  const result = assertReported(place)
+  assert.deepEqual(
+    result.cells.filter(({ twinOf }) => twinOf === null).map(({ id, skipped }) => [id, skipped]),
+    [
+      ['node/status direct', null],
+      ['node/status nginx', 'there is no NGINX'],
+      ['njs/status direct', 'there is no NGINX'],
+      ['njs/status nginx', 'there is no NGINX'],
+    ],
+  )
+  assert.ok(result.warnings.some(({ kind }) => kind === 'no-nginx'))
+  assert.match(stderr(), /NGINX/)
+  const direct = result.analysis?.cells.find(({ cell }) => cell === 'node/status direct')
+  assert.ok((direct?.rate?.value ?? 0) > 0, stdout)
+  assert.match(stdout, /GET \/_\/status/)
+  assert.match(stderr(), /Interrupted: what was measured before/)
+  assertNothingLeft(place)
+})
 
-    const on = start(['--resume', join(place, 'out')], env)
-    await saying(on, `heat ${before.heats.length + 2} of`)
-    assert.match(on.stderr(), new RegExp(`^${100 - before.heats.length} heats`, 'm'))
-    on.child.kill('SIGKILL')
-    await on.ended
-    for (let waited = 0; waited < 120_000 && processesOf(on.place).length > 0; waited += 100) await sleep(100)
-    assert.deepEqual(processesOf(on.place).map(commandLine), [])
-    const after = readResult(join(place, 'out/result.json'))
-    assert.equal(after.finishedAt, null)
-    assert.deepEqual(after.heats.slice(0, before.heats.length), before.heats)
-    assert.ok(after.heats.length > before.heats.length)
-    assert.deepEqual(
-      after.heats.map(({ heat }) => heat),
-      after.heats.map((_, index) => index + 1),
-    )
-    assert.ok(after.warnings.some(({ kind }) => kind === 'resumed'))
+testOne('SIGTERM')('SIGTERM and SIGHUP keep it as well, each with its exit code', async () => {
+  for (const [signal, expected] of [
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    const run = start(['--only', 'node', ...NODE, '--heats', '100'])
+    await saying(run, 'heat 3 of')
+    run.child.kill(signal)
+    const { code, stderr } = await run.ended
+    assert.equal(code, expected, stderr)
+    assertReported(run.place)
+    assertNothingLeft(run.place)
+  }
+})
+
+/** `script` is that terminal: when it is killed, the kernel hangs up. */
+testOne('terminal')(
+  'a terminal that is lost leaves the report of what was measured',
+  { skip: skip || whyNoScript() },
+  async () => {
+    const run = startInTerminal(['--only', 'node', ...NODE, '--heats', '100'])
+    while (heatsIn(run.place) < 2) await sleep(50)
+    run.child.kill('SIGKILL')
+    await run.ended
+    while (processesOf(run.place).length > 0) await sleep(50)
+    assertReported(run.place)
+    assertNothingLeft(run.place)
   },
 )
+
+testOne('kill -9')(
+  'after kill -9 nothing is left running, and the report can be made',
+  { skip },
+  async () => {
+    const run = start(['--only', 'node', ...NODE, '--heats', '100'])
+    await saying(run, 'heat 3 of')
+    run.child.kill('SIGKILL')
+    await run.ended
+    while (processesOf(run.place).length > 0) await sleep(50)
+    assert.ok(!existsSync(join(run.place, 'out/report.html')))
+    const { code, stderr } = await start(['report', join(run.place, 'out')]).ended
+    assert.equal(code, 0, stderr)
+    assertReported(run.place)
+  },
+)
+
+/** At least two heats, one after the other, and their report. */
+function assertReported(place: string): RaceResult {
+  const result = readResult(join(place, 'out/result.json'))
+  assert.equal(result.finishedAt, null)
+  assert.ok(result.heats.length >= 2 && result.heats.length < 100, `${result.heats.length} heats`)
+  assert.deepEqual(
+    result.heats.map(({ heat }) => heat),
+    result.heats.map((_, index) => index + 1),
+  )
+  assert.deepEqual(failuresOf(result), {})
+  assert.match(readFileSync(join(place, 'out/report.md'), 'utf8'), /^> - Interrupted: not everything/m)
+  assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /<\/html>\n$/)
+  return result
+}
+
+function heatsIn(place: string): number {
+  const path = join(place, 'out/result.json')
+  return existsSync(path) ? readResult(path).heats.length : 0
+}
 
 testOne('start')('Ctrl-C while apps start stops them as well', async () => {
   const run = start(['--only', 'node,fastify,koa', ...NODE])

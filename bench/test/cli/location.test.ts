@@ -2,22 +2,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readOptions } from '../../src/cli/options.ts'
-import { modeOf } from '../../src/experiment/options.ts'
+import { experimentOf } from '../../src/experiment/grid.ts'
+import { modeOf, type Options } from '../../src/experiment/options.ts'
 import { createResult } from '../../src/experiment/result.ts'
 
 const URL = 'http://10.0.0.9:3000'
 const words = (text: string) => readOptions(text.split(' '))
+const plan = (options: Options) => createResult(experimentOf(options), options, '')
 
 test('without a word servers are processes of this machine', () => {
   const options = readOptions([])
   assert.equal(modeOf(options), 'native')
-  const { mode, target, settings } = createResult(options, '')
+  const { mode, target, settings } = plan(options)
   assert.deepEqual([mode, target, settings.pauseMs], ['native', null, 0])
 })
 
 test('--target is one cell of its role, in more and longer slices, with a rest between heats', () => {
   const options = words(`--target ${URL}/ --role ssr --seed 1`)
-  const { mode, target, cells, settings } = createResult(options, '')
+  const { mode, target, cells, settings } = plan(options)
   assert.equal(modeOf(options), 'target')
   assert.deepEqual([mode, target], ['target', { origin: URL, absent: [] }])
   assert.deepEqual(
@@ -36,7 +38,7 @@ test('--target is one cell of its role, in more and longer slices, with a rest b
 
 test('what is given beside --target counts', () => {
   const text = `--target ${URL} --role ssr --heats 5 --slice 1s --warmup 3s --connections 16 --without stream,pipelined-stream`
-  const { target, cells, settings } = createResult(words(text), '')
+  const { target, cells, settings } = plan(words(text))
   assert.deepEqual(target?.absent, ['stream', 'pipelined-stream'])
   assert.deepEqual([cells[0]?.connections, cells[0]?.warmupMs], [16, 3000])
   const { profile, heats, sliceMs, pauseMs, maxTimeMs } = settings
@@ -49,7 +51,6 @@ test('the profiles of a target', () => {
 })
 
 const REFUSED: [args: string, message: RegExp][] = [
-  [`--target ${URL} --role ssr --resume`, /^--resume and --target exclude each other\.$/],
   [`--target ${URL}`, /^--target needs the --role of the app that runs there, one of hello, ssr, status\.$/],
   [`--target ${URL} --role hello,ssr`, /^--target needs the --role of the app/],
   [`--target ${URL} --role ssr --only node`, /^--only and --target exclude each other\.$/],

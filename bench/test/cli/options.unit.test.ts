@@ -28,7 +28,6 @@ test('without options: every app, direct and behind NGINX', () => {
     timeGiven: false,
     heatsGiven: false,
     require: null,
-    resume: undefined,
     keepVoided: false,
     dryRun: false,
     list: false,
@@ -111,14 +110,6 @@ test('--latency takes up to twice the time', () => {
   assert.equal(readOptions(['--latency']).maxTimeMs, 600_000)
   assert.equal(readOptions(['--latency', '--quick']).maxTimeMs, 120_000)
   assert.equal(readOptions(['--latency', '--max-time', '3m']).maxTimeMs, 180_000)
-})
-
-test('--resume alone is the newest run', () => {
-  assert.equal(readOptions(['--resume']).resume, '')
-  assert.deepEqual(
-    [readOptions(['--resume', '--keep-voided']).resume, readOptions(['--resume', 'out']).resume],
-    ['', 'out'],
-  )
 })
 
 test('numbers, times and files', () => {

@@ -5,7 +5,7 @@ import { describePlan } from '../../src/cli/commands/grid.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { passesWithin } from '../../src/experiment/budget.ts'
 import { appOf, expectedHeatMs, planCells, planHeats } from '../../src/experiment/cells.ts'
-import { gridExperiment } from '../../src/experiment/grid.ts'
+import { experimentOf, gridExperiment } from '../../src/experiment/grid.ts'
 import { createResult } from '../../src/experiment/result.ts'
 
 const plan = (...args: string[]) => planCells(gridExperiment(readOptions(args)))
@@ -78,7 +78,7 @@ describe('heats', () => {
     }
   })
 
-  test('the same seed gives the same plan, however many heats: what is resumed goes on as planned', () => {
+  test('the same seed gives the same plan, however many heats', () => {
     assert.deepEqual(planHeats(['hello', 'ssr'], 4, 7), planHeats(['hello', 'ssr'], 9, 7).slice(0, 8))
     const orders = Array.from({ length: 20 }, (_, seed) =>
       planHeats(['hello', 'ssr'], 4, seed).map(({ race }) => race),
@@ -114,7 +114,8 @@ describe('heats', () => {
 })
 
 test('a dry run tells cells, heats, order, time and what to expect', () => {
-  const text = describePlan(createResult(readOptions(['--seed', '5']), ''))
+  const options = readOptions(['--seed', '5'])
+  const text = describePlan(createResult(experimentOf(options), options, ''))
   const launches = FRAMEWORKS.length + 1
   assert.match(text, new RegExp(`^${6 * launches} cells, 19 × 50 ms per cell and heat, profile default:`))
   assert.match(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readOptions } from '../../src/cli/options.ts'
+import { experimentOf } from '../../src/experiment/grid.ts'
 import { BEYOND, durationFor, openLoopsMs } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
 
@@ -34,7 +35,10 @@ test('all loads of a heat take the longest each, until the rate is known', () =>
 })
 
 describe('--latency', () => {
-  const plan = (...args: string[]) => createResult(readOptions(args), '')
+  const plan = (...args: string[]) => {
+    const options = readOptions(args)
+    return createResult(experimentOf(options), options, '')
+  }
 
   test('asks every app in every topology, and neither twins nor pages that NGINX interprets', () => {
     const { cells, settings } = plan('--latency', '--only', 'node,njs')

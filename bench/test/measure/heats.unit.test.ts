@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ENDING_MS } from '../../src/experiment/budget.ts'
 import { type HeatPlan, runHeats } from '../../src/measure/heats.ts'
 import type { Heat } from '../../src/model/heat.ts'
 import type { Warning } from '../../src/model/warnings.ts'
@@ -17,7 +18,7 @@ function raceOf(expectedMs: HeatPlan['expectedMs'], maxTimeMs: number | null) {
   const run = {
     result,
     progress,
-    countsFrom: performance.now(),
+    endsAt: performance.now() + (maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS,
     signal: new AbortController().signal,
     warn: (warning: Warning) => warnings.push(warning),
     store() {},
@@ -30,7 +31,7 @@ function raceOf(expectedMs: HeatPlan['expectedMs'], maxTimeMs: number | null) {
     expectedMs,
     longestMs: Number.POSITIVE_INFINITY,
     run: async ({ planned, expectedMs, endsAt }) => {
-      run.countsFrom -= Math.min(expectedMs, endsAt - performance.now())
+      run.endsAt -= Math.min(expectedMs, endsAt - performance.now())
       return heatOf(planned.heat, [], { race })
     },
     isEnough: () => false,

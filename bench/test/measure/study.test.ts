@@ -2,7 +2,6 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Progress } from '@startgrid/cli/progress.ts'
-import { isDue } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { whyStudyFailed } from '../../src/cli/exit-code.ts'
 import { startSystem } from '../../src/environments/native/systems.ts'
@@ -14,7 +13,6 @@ import type { StudyResult } from '../../src/model/result.ts'
 import { validateResult } from '../../src/model/result-file.ts'
 import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
 import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
-import { testIf } from '../fixtures/test-if.ts'
 
 /** A study as small as one can be. */
 const TINY: Study = {
@@ -60,8 +58,9 @@ function planned(study: Study): StudyResult {
 
 async function run(
   study: Study,
-  { signal = new AbortController().signal, result = planned(study) } = {},
+  { signal = new AbortController().signal } = {},
 ): Promise<[StudyResult, number]> {
+  const result = planned(study)
   let saved = 0
   const save = () => saved++
   await runExperiment(study, result, { progress: SILENT, save, signal, download: false })
@@ -147,27 +146,6 @@ test('an interruption keeps whole heats only', async () => {
   deepEqual(result.heats, [])
   equal(result.finishedAt, null)
 })
-
-/** One more run of the study: one in three short runs has it. */
-testIf(isDue('a study that goes on', 3))(
-  'a run that was interrupted goes on with the heats that it lacks',
-  async () => {
-    const [before] = await wholeRun()
-    const rest = planned(TINY)
-    rest.heats = before.heats.filter(({ race, heat }) => race === 'hello' && heat === 1)
-    rest.conformance = [...before.conformance]
-    const [kept] = rest.heats
-    const [resumed, saved] = await run(TINY, { result: rest })
-    equal(resumed.heats[0], kept, 'what was measured stays')
-    const names = ({ heats }: StudyResult) => heats.map(({ race, heat }) => `${race} ${heat}`).toSorted()
-    deepEqual(names(resumed), names(before))
-    equal(saved, 4, 'after each of three heats, and at the end')
-    deepEqual(resumed.conformance, before.conformance, 'nothing is proven twice')
-    const rates = resumed.heats.flatMap(({ commonRate }) => commonRate?.rate ?? [])
-    deepEqual(rates, [kept?.commonRate?.rate, kept?.commonRate?.rate])
-    ok(resumed.finishedAt !== null)
-  },
-)
 
 /** What a system of a study, started alone. */
 async function ask(study: Study, name: string, path: string): Promise<Response> {

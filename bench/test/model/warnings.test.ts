@@ -26,13 +26,6 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
     /--max-time/,
   ],
   [{ kind: 'not-saved', reason: 'ENOSPC' }, /ENOSPC/],
-  [{ kind: 'resumed', pauseSeconds: 60 }, /after 60 seconds/],
-  [{ kind: 'resumed', pauseSeconds: 3600 }, /after 60 minutes/],
-  [{ kind: 'resumed', pauseSeconds: 86_400 }, /after 24 hours/],
-  [
-    { kind: 'other-versions', name: 'NGINX', before: '1.22.1', now: '1.30.3' },
-    /NGINX was 1\.22\.1 .* 1\.30\.3/,
-  ],
   [
     { kind: 'shared-core', system: 'after', processes: 4, cores: 1 },
     /^4 processes of after share 1 core: .* --cores/,
@@ -51,8 +44,6 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
   [{ kind: 'crowded', cells: 3 }, /3 cells/],
   [{ kind: 'disturbed-loads', loads: 4, of: 60, crowded: 0 }, /4 of 60 open loops\. These do not count\.$/],
   [{ kind: 'disturbed-loads', loads: 40, of: 60, crowded: 2 }, /except in 2 cells/],
-  [{ kind: 'extended', times: 1 }, /^Heats were added once after/],
-  [{ kind: 'extended', times: 2 }, /^Heats were added 2 times after/],
   [
     { kind: 'suspect', twin: 'node/hello#2 direct', metric: 'req/s', difference: -0.14, p: 0.00123 },
     /node\/hello#2 direct differs by 14 % in req\/s/,

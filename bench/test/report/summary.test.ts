@@ -48,7 +48,7 @@ test('more heats are said to buy less uncertainty, at the price of what they too
   const heats = [1, 2, 3].map((heat) => ({ ...HEAT, heat, seconds: 50 }))
   assertSays(
     smallRace({ heats }),
-    /certain to about ±4\.1 %\. As many heats again would make that ±2\.\d %, in 3 minutes: `pnpm bench --resume`\./,
+    /certain to about ±4\.1 %\. `--max-time 5m` would make that about ±2\.\d %\./,
   )
 })
 

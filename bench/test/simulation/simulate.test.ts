@@ -17,8 +17,8 @@ import { testIf } from '../fixtures/test-if.ts'
 
 const RUNS = 6
 
-/** Each simulates several whole runs: a short run of the tests has three of the five. */
-const TRIED = sample('simulations', ['noisy', 'quiet', 'cold', 'heats', 'extensions'] as const, 3)
+/** Each simulates several whole runs: a short run of the tests has three of the four. */
+const TRIED = sample('simulations', ['noisy', 'quiet', 'cold', 'heats'] as const, 3)
 const testOne = (name: (typeof TRIED)[number]) => testIf(TRIED.includes(name))
 
 /** Of a part near `expected` in so many independent trials. */
@@ -66,19 +66,6 @@ testOne('heats')('more heats give narrower intervals, within the time that they 
   const world = new World(QUIET, 1)
   await measureByBenchmark(world, { heats: 9, maxSeconds: 250, seed: 1 })
   assert.ok(world.now <= 250, `${world.now}`)
-})
-
-testOne('extensions')('extensions add heats: while pairs tie, and until a width is reached', async () => {
-  const options = { runs: 1, seed: 4 }
-  const before = await study('quiet', options)
-  const halfWidth = 0.8 * Math.max(...before.metrics.rate.halfWidths)
-  const until = await study('quiet', { ...options, extension: { kind: 'precision', halfWidth } })
-  assert.ok(Math.max(...until.metrics.rate.halfWidths, ...until.metrics.cpu.halfWidths) <= halfWidth)
-  const alike = await study('quiet-alike', { ...options, extension: { kind: 'ties', which: 'some' } })
-  assert.ok(
-    (alike.seconds[0] ?? 0) > 2.5 * (before.seconds[0] ?? 0),
-    'equal apps tie, so it was extended twice',
-  )
 })
 
 /** One run of a quiet machine. */
@@ -139,7 +126,7 @@ const PROGRAM = fileURLToPath(new URL('../../simulation/simulate.ts', import.met
 
 for (const [wrong, what] of [
   [['--scenario', 'calm'], /There is no scenario calm: take one of noisy, /],
-  [['--precision', '3'], /--precision takes a part of 1/],
+  [['--race', '--precision', '3'], /--precision takes a part of 1/],
 ] as const)
   test(`${wrong.join(' ')} is refused with a sentence`, () => {
     const { status, stderr } = spawnSync(process.execPath, [PROGRAM, ...wrong], { encoding: 'utf8' })

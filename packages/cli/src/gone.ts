@@ -20,7 +20,7 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench --generators': 'pnpm load --processes N offers more load than one core can make',
   'pnpm bench --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
   'pnpm bench study --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
-  // 'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
+  'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
   'pnpm bench compare': 'pnpm bench race --git REF compares this directory with a commit, in pairs',
   'startgrid compare': 'startgrid race --git REF compares this directory with a commit, in pairs',
   'pnpm bench capacity': 'pnpm load URL --rate N tells p99 at a rate of your choice',
@@ -31,6 +31,7 @@ const GONE: Readonly<Record<string, string>> = {
     'pnpm reliability prints the matrix, and docs/reliability.md says what each fault is',
   'pnpm reliability --resume': 'name the apps and the faults that are left',
   'pnpm reliability --seed': 'no fault takes random requests any more',
+  'pnpm bench study --resume': '--all skips what is finished of this commit; else begin the study again',
   'pnpm reliability --kubernetes':
     'run kubectl rollout restart while pnpm load sends requests to the Service',
 }

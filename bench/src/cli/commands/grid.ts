@@ -1,34 +1,35 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { assertResponding } from '../../environments/running/origin.ts'
-import { heatsWithin, LEAST_HEATS, leastTimeMs, passesWithin } from '../../experiment/budget.ts'
+import { LEAST_HEATS, leastTimeMs, passesWithin } from '../../experiment/budget.ts'
 import { expectedHeatMs, planHeats } from '../../experiment/cells.ts'
+import { experimentOf } from '../../experiment/grid.ts'
 import { openLoopsMs } from '../../experiment/open-loop.ts'
 import type { Options } from '../../experiment/options.ts'
 import { createResult } from '../../experiment/result.ts'
-import { extendRun, findRun, pauseOf, type StoredRun } from '../../measure/resume.ts'
+import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
+import type { Experiment } from '../../model/experiment.ts'
 import type { RaceResult } from '../../model/result.ts'
-import { commandOf, prepareOutput, publishRace } from '../../report/output.ts'
+import { writeResult } from '../../model/result-file.ts'
+import { documentOf } from '../../report/grid.ts'
+import { commandOf, prepareOutput, publish, publishRace } from '../../report/output.ts'
 import { describeReach } from '../../report/provenance.ts'
-import { whyRaceFailed } from '../exit-code.ts'
+import { INTERRUPTED, whyRaceFailed } from '../exit-code.ts'
 import { readOptions } from '../options.ts'
-import { runMeasurement } from '../run-measurement.ts'
 
 /** `pnpm bench`: races cells in heats. @returns the exit code */
 export async function gridCommand(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
-  const planned = () => createResult(options, '')
-  if (options.timeGiven && options.resume === undefined) assertFits(planned())
-  if (options.list)
-    process.stdout.write(
-      planned()
-        .cells.map(({ id }) => `${id}\n`)
-        .join(''),
-    )
-  else if (options.dryRun) process.stdout.write(describePlan(planned()))
-  else return race(options, await prepare(options, args))
+  const experiment = experimentOf(options)
+  const result = createResult(experiment, options, commandOf('pnpm bench', args, options.seed))
+  if (options.timeGiven) assertFits(result)
+  if (options.list) process.stdout.write(result.cells.map(({ id }) => `${id}\n`).join(''))
+  else if (options.dryRun) process.stdout.write(describePlan(result))
+  else return race(experiment, result, options)
   return 0
 }
 
@@ -43,33 +44,23 @@ function assertFits({ cells, settings, mode }: RaceResult): void {
   )
 }
 
-async function prepare(options: Options, args: readonly string[]): Promise<StoredRun> {
-  const { resume, target, seed, output, json } = options
-  if (resume !== undefined) return goOn(resume, options)
+/** Measures until the end or an interruption, and reports what there is. */
+async function race(experiment: Experiment, result: RaceResult, options: Options): Promise<number> {
+  const { target, output, json, download, keepVoided } = options
   if (target !== undefined) await assertResponding(target)
-  const result = createResult(options, commandOf('pnpm bench', args, seed))
-  return { result, directory: prepareOutput(output, json) }
-}
-
-/** A complete run gets more heats: those that were asked for, those that fit into the time, or as many as it had. */
-function goOn(resume: string, { timeGiven, maxTimeMs, heatsGiven, heats }: Options): StoredRun {
-  const found = findRun(resume)
-  const { result } = found
-  if (timeGiven) result.settings.maxTimeMs = maxTimeMs
-  if (result.finishedAt === null) result.warnings.push(pauseOf(result))
-  else {
-    const fitting = timeGiven && maxTimeMs !== null ? heatsWithin(maxTimeMs, result) : undefined
-    extendRun(result, heatsGiven ? heats : fitting)
-  }
-  return found
-}
-
-async function race(options: Options, stored: StoredRun): Promise<number> {
-  const { result } = stored
-  const { keepVoided, require } = options
-  const code = await runMeasurement(stored, options, { keepVoided }, () => whyRaceFailed(result, require))
-  if (options.publish && code === 0) publishRace(result)
-  return code
+  const directory = prepareOutput(output, json)
+  const progress = createProgress()
+  const { signal, code } = listenForInterruption(progress)
+  const save = (so: RaceResult) => writeResult(`${directory}/result.json`, so)
+  const context = { progress, save, signal, download, keepVoided }
+  await runExperiment(experiment, result, context).finally(progress.stop)
+  save(result) // what could not be saved is an error now
+  const closing = signal.aborted ? [INTERRUPTED] : whyRaceFailed(result, options.require)
+  await publish(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
+  if (signal.aborted) return code()
+  if (closing.length > 0) return 1
+  if (options.publish) publishRace(result)
+  return 0
 }
 
 /** What the ceiling and the search for NGINX take, in milliseconds. */

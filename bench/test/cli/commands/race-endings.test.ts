@@ -75,7 +75,7 @@ const PHASES: Readonly<Record<string, Phase>> = {
   },
 }
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGKILL: 'SIGKILL' } as const
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGKILL: 'SIGKILL' } as const
 
 const BY_SIGNAL = Object.entries(PHASES).flatMap(([phase, { reach, ...more }]) =>
   Object.entries(SIGNALS).map(([signal, code]): [string, Way] => [
@@ -94,7 +94,6 @@ const BY_SIGNAL = Object.entries(PHASES).flatMap(([phase, { reach, ...more }]) =
 
 const WAYS: Readonly<Record<string, Way>> = {
   ...Object.fromEntries(BY_SIGNAL),
-  SIGHUP: { end: atHeat(({ child }) => void child.kill('SIGHUP')), ends: 'SIGHUP' },
   'SIGKILL of the guard, then SIGINT': {
     end: atHeat(({ child, find }) => {
       process.kill(find('guard-process'), 'SIGKILL')
