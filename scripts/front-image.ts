@@ -1,16 +1,14 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { APP_PORT, addressInside, PAGE_PORT, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
-import { podsName } from '@startgrid/grid/kubernetes.ts'
-import type { Address } from '@startgrid/nginx/address.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
-import { type PageOptions, renderPage, writePage } from '@startgrid/nginx/page.ts'
-import { CONF, renderFronts, renderNginx } from '@startgrid/nginx/render.ts'
+import { renderPage, writePage } from '@startgrid/nginx/page.ts'
+import { renderNginx } from '@startgrid/nginx/render.ts'
 
 /**
- * `node front-image.ts DIRECTORY`, when the image of the NGINX in front is built: its configurations for Compose and for Kubernetes, from
- * the files that the native mode uses, and the landing page.
+ * `node front-image.ts DIRECTORY`, when the image of the NGINX in front is built: its configurations for Compose and for a pod of
+ * Kubernetes, from the files that the native mode uses, and the landing page.
  */
 
 /** The paths of docker/Dockerfile. */
@@ -24,21 +22,22 @@ const CERTIFICATE = { certificate: '/tmp/edge/fullchain.pem', key: '/tmp/edge/pr
 /** The workload of each role, as the page shows it. */
 const PATHS = { hello: '/', ssr: '/', status: '/_/status' } as const
 
+/** In the pod of one app: deploy/kubernetes/components/nginx. */
+const SIDECAR: Front = {
+  name: 'app',
+  topology: 'nginx',
+  listen: { host: '0.0.0.0', port: PAGE_PORT },
+  upstream: { host: '127.0.0.1', port: APP_PORT },
+}
+
 const ACCESS_LOG = '/dev/stdout startgrid if=$logged'
 
 function main([directory]: string[]): void {
   if (directory === undefined) throw new Error('Say where to write: node front-image.ts DIRECTORY.')
-  mkdirSync(join(directory, 'templates'), { recursive: true })
-  writeFileSync(
-    join(directory, 'nginx.conf'),
-    renderMain(
-      'include startgrid/container.conf;',
-      renderGridPage({ tls: { ...CERTIFICATE, listen: '8443' } }),
-      renderGridFronts((app) => ({ upstream: addressInside(app, 'direct') })),
-    ),
-  )
-  writeFileSync(join(directory, 'kubernetes.conf'), renderMain('include conf.d/*.conf;'))
-  writeFileSync(join(directory, 'templates/grid.conf.template'), renderKubernetes())
+  mkdirSync(directory, { recursive: true })
+  const grid = render(APPS.map(frontOf), ['include startgrid/container.conf;', renderGridPage()])
+  writeFileSync(join(directory, 'nginx.conf'), grid)
+  writeFileSync(join(directory, 'sidecar.conf'), render([SIDECAR]))
   writePage(
     join(directory, 'page'),
     APPS.map((app) => ({
@@ -51,8 +50,8 @@ function main([directory]: string[]): void {
   )
 }
 
-/** @param blocks the contents of the http block after the common part */
-function renderMain(...blocks: string[]): string {
+/** @param blocks more for the http block, before the fronts */
+function render(fronts: readonly Front[], blocks: readonly string[] = []): string {
   return renderNginx({
     dir: '/tmp',
     workers: 1,
@@ -62,28 +61,15 @@ function renderMain(...blocks: string[]): string {
     errorLevel: 'crit',
     keepaliveMinTimeout: true,
     trustedProxies: 'include /tmp/edge/trusted-proxies.conf;',
+    accessLog: ACCESS_LOG,
     blocks,
-    fronts: [],
+    fronts,
   })
 }
 
-/**
- * For the image's entrypoint, which writes it to conf.d when a pod starts, because only a pod knows its namespace: $SERVICES, such as
- * `startgrid.svc.cluster.local`. NGINX uses no search list for names.
- */
-function renderKubernetes(): string {
-  const settings = readFileSync(join(CONF, 'templates/kubernetes.conf.template'), 'utf8')
-  const inServices = (host: string): Address => ({ host: `${host}.\${SERVICES}`, port: APP_PORT })
-  const fronts = renderGridFronts((app) => ({
-    upstream: inServices(podsName(app)),
-    fallback: inServices(serviceName(app)),
-  }))
-  return [settings, renderGridPage({ assets: ASSETS }), fronts].join('\n')
-}
-
-function renderGridPage(options: Pick<PageOptions, 'assets' | 'tls'>): string {
+function renderGridPage(): string {
   return renderPage({
-    ...options,
+    tls: { ...CERTIFICATE, listen: '8443' },
     listen: String(PAGE_PORT),
     root: PAGE,
     results: RESULTS,
@@ -96,18 +82,15 @@ function renderGridPage(options: Pick<PageOptions, 'assets' | 'tls'>): string {
   })
 }
 
-function renderGridFronts(upstreamsOf: (app: App) => Pick<Front, 'upstream' | 'fallback'>): string {
-  const fronts = APPS.map(
-    (app): Front => ({
-      name: serviceName(app),
-      topology: 'nginx',
-      listen: { host: '0.0.0.0', port: publishedPort(app, 'nginx') },
-      ...upstreamsOf(app),
-      discovered: true,
-      ...(app.role === 'ssr' && { serveAssets: ASSETS }),
-    }),
-  )
-  return renderFronts(fronts, ACCESS_LOG)
+function frontOf(app: App): Front {
+  return {
+    name: serviceName(app),
+    topology: 'nginx',
+    listen: { host: '0.0.0.0', port: publishedPort(app, 'nginx') },
+    upstream: addressInside(app, 'direct'),
+    discovered: true,
+    ...(app.role === 'ssr' && { serveAssets: ASSETS }),
+  }
 }
 
 main(process.argv.slice(2))

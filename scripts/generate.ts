@@ -1,25 +1,18 @@
-import { existsSync, globSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseOptions } from '@startgrid/cli/arguments.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { APPS, type App, ROLES } from '@startgrid/grid/apps.ts'
-import {
-  COMPOSE_TOPOLOGIES,
-  FRONT_SERVICE,
-  PORT_PREFIX,
-  publishedPort,
-  serviceName,
-} from '@startgrid/grid/compose.ts'
+import { COMPOSE_TOPOLOGIES, PORT_PREFIX, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
 import { CATALOGUE, type Framework, SECOND_WEEK } from '@startgrid/grid/frameworks.ts'
-import { IMAGE_TAG, podsName } from '@startgrid/grid/kubernetes.ts'
 import { readPinned } from '@startgrid/machine/provenance.ts'
 import { claimsPart, extraCostPart, firstPicture, machinesPart } from '@startgrid/site/generated.ts'
 
 /**
  * `pnpm generate`: writes what depends on the catalogue of frameworks, and what repeats stored results. A part of a file is between two lines with its name: `NAME: written by
- * pnpm generate` and `end of NAME`. The overlays of Kubernetes are whole files. With `--check` it writes nothing, and exits with 1 if
- * something is out of date.
+ * pnpm generate` and `end of NAME`. With `--check` it writes nothing, and exits with 1 if something is out of
+ * date.
  */
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
@@ -29,12 +22,6 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   'docker-compose.yml': { images: composeImages, ports: composePorts, apps: composeServices },
   '.env': { profiles: () => `COMPOSE_PROFILES=${CATALOGUE.map(({ name }) => name).join(',')}` },
   'docker/README.md': { ports: portsTable },
-  'deploy/kubernetes/components/nginx/service.yaml': { ports: frontPorts },
-  'deploy/kubernetes/grid/kustomization.yaml': {
-    frameworks: () => CATALOGUE.map(({ name }) => `  - ../frameworks/${name}`).join('\n'),
-    images: gridImages,
-  },
-  'docs/kubernetes.md': { images: overlayImages },
   'docs/choosing-a-framework.md': {
     frameworks: frameworksTable,
     lines: linesTable,
@@ -52,9 +39,6 @@ const FILES: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
 }
 
 const PICTURE = 'docs/extra-cost.svg'
-
-/** The files in here that are not generated any more are removed. */
-const OVERLAYS = 'deploy/kubernetes/frameworks'
 
 /** The published ports begin with this, so that another project's can begin with something else. */
 const PREFIX = `\${STARTGRID_PORTS:-${PORT_PREFIX}}`
@@ -98,81 +82,6 @@ function commandOf({ runtime, role }: App): string[] {
   return runtime === 'nginx'
     ? ['nginx', '-e', 'stderr', '-c', `/etc/nginx/${role}.conf`]
     : [runtime, 'src/server.ts', role]
-}
-
-function frontPorts(): string {
-  return APPS.map((app) => {
-    const port = publishedPort(app, 'nginx')
-    return `    - { name: port-${port}, port: ${port} } # ${serviceName(app)}`
-  }).join('\n')
-}
-
-/** The names of all images that the grid on Kubernetes needs. */
-const IMAGES = [...CATALOGUE.map(({ name }) => name), FRONT_SERVICE, 'loadgen']
-
-function gridImages(): string {
-  return IMAGES.map((name) => `  - { name: startgrid/${name}, newTag: ${IMAGE_TAG} }`).join('\n')
-}
-
-function overlayImages(): string {
-  const lines = IMAGES.map(
-    (name) =>
-      `  - { name: startgrid/${name}, newName: registry.example.com/me/${name}, newTag: "2026-11-22" }`,
-  )
-  return [
-    '',
-    '```yaml',
-    'resources: [../startgrid/deploy/kubernetes/grid]',
-    'images:',
-    ...lines,
-    '```',
-    '',
-  ].join('\n')
-}
-
-/** The overlays of one framework: one for each app, and one for all. */
-function overlaysOf({ name }: Framework): [file: string, text: string][] {
-  const apps = APPS.filter(({ framework }) => framework === name)
-  const own = apps.map(({ role }) => role).join(', ')
-  return [
-    [`${OVERLAYS}/${name}/kustomization.yaml`, overlay(`resources: [${own}]\n`)],
-    ...apps.map((app): [string, string] => [
-      `${OVERLAYS}/${name}/${app.role}/kustomization.yaml`,
-      appOverlay(app),
-    ]),
-  ]
-}
-
-function appOverlay(app: App): string {
-  const name = serviceName(app)
-  return overlay(`resources: [../../../base]
-${app.runtime === 'nginx' ? 'components: [../../../components/in-nginx]\n' : ''}labels:
-  - includeSelectors: true
-    pairs: { app.kubernetes.io/name: ${name} }
-patches:
-  - target: { kind: Deployment }
-    patch: |
-      - { op: add, path: /spec/template/spec/containers/0/args, value: [${commandOf(app).join(', ')}] }
-      - { op: replace, path: /spec/template/spec/serviceAccountName, value: ${name} }
-  # The names of all objects, and of the headless Service.
-  - target: { name: app }
-    options: { allowNameChange: true }
-    patch: |
-      - { op: replace, path: /metadata/name, value: ${name} }
-  - target: { name: app-pods }
-    options: { allowNameChange: true }
-    patch: |
-      - { op: replace, path: /metadata/name, value: ${podsName(app)} }
-images:
-  - { name: app, newName: startgrid/${app.framework}, newTag: ${IMAGE_TAG} }
-`)
-}
-
-function overlay(text: string): string {
-  return `# Written by pnpm generate.
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-${text}`
 }
 
 function portsTable(): string {
@@ -326,9 +235,9 @@ function replacePart(file: string, text: string, name: string, part: string): st
   return text.replace(place, (_, begin: string) => `${begin}${part}\n`)
 }
 
-/** Files that are out of date, with their new content; undefined: there should be none. */
-function findStale(): Map<string, string | undefined> {
-  const stale = new Map<string, string | undefined>()
+/** Files that are out of date, with their new content. */
+function findStale(): Map<string, string> {
+  const stale = new Map<string, string>()
   for (const [file, parts] of Object.entries(FILES)) {
     const before = readFileSync(`${ROOT}${file}`, 'utf8')
     const after = Object.entries(parts).reduce(
@@ -340,20 +249,7 @@ function findStale(): Map<string, string | undefined> {
   const picture = firstPicture()
   if (!existsSync(ROOT + PICTURE) || readFileSync(ROOT + PICTURE, 'utf8') !== picture)
     stale.set(PICTURE, picture)
-  const existing = new Set(globSync(`${OVERLAYS}/**/kustomization.yaml`, { cwd: ROOT }))
-  for (const [file, text] of CATALOGUE.flatMap(overlaysOf)) {
-    if (!existing.delete(file) || readFileSync(`${ROOT}${file}`, 'utf8') !== text) stale.set(file, text)
-  }
-  for (const file of existing) stale.set(file, undefined)
   return stale
-}
-
-function write(file: string, text: string | undefined): void {
-  if (text === undefined) rmSync(`${ROOT}${file}`)
-  else {
-    mkdirSync(`${ROOT}${dirname(file)}`, { recursive: true })
-    writeFileSync(`${ROOT}${file}`, text)
-  }
 }
 
 const { check } = parseOptions(
@@ -369,7 +265,7 @@ if (check && stale.size > 0) {
   process.exitCode = 1
 }
 if (!check) {
-  for (const [file, text] of stale) write(file, text)
+  for (const [file, text] of stale) writeFileSync(`${ROOT}${file}`, text)
   process.stdout.write(
     stale.size > 0 ? `Written: ${[...stale.keys()].join(', ')}.\n` : 'Nothing has changed.\n',
   )

@@ -52,12 +52,8 @@ describe('rendering', () => {
     )
   })
 
-  test('a last resort is asked when no other takes a request, twice, and is never skipped', () => {
-    const text = render({ ...FRONT, discovered: true, fallback: { host: 'app.example', port: 80 } })
-    assert.match(
-      text,
-      /server \[::1\]:3000 resolve max_fails=0;(?:\n\s+server app\.example:80 resolve max_fails=0 backup;){2}/,
-    )
+  test('a name is looked up again while NGINX runs, and no server is ever skipped', () => {
+    assert.match(render({ ...FRONT, discovered: true }), /server \[::1\]:3000 resolve max_fails=0;/)
   })
 
   test('TLS: as kept connections, with HTTP/2 as this NGINX takes it', () => {

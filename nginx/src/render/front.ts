@@ -29,11 +29,6 @@ export interface Front {
    * later). By default there is one lookup, at the start. Not for `nginx-naive`.
    */
   readonly discovered?: boolean
-  /**
-   * Another address of the same app, for requests that none of the others takes. In Kubernetes, the name of the pods leads to ended ones for as
-   * long as the cluster's DNS keeps it (often 30 s), but the Service always has a pod that is ready.
-   */
-  readonly fallback?: Upstream
   /** For `nginx-tls`. Default: one for this machine, made when NGINX starts. */
   readonly certificate?: Certificate
   /** Absolute path of the ssr app's hashed files, if NGINX is to serve /assets/ itself. */

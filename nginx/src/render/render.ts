@@ -148,10 +148,7 @@ function renderFront(front: Front, accessLog: string, http2?: Http2): string {
     LISTEN: `${formatAddress(front.listen)}${tls?.parameters ?? ''}`,
     TLS: tls?.lines ?? '',
     UPSTREAM: formatUpstream(front.upstream),
-    SERVERS: [
-      ...upstreams.map((upstream) => formatServer(upstream, front.discovered)),
-      ...(front.fallback === undefined ? [] : fallbackServers(front.fallback, front.discovered)),
-    ].join('\n    '),
+    SERVERS: upstreams.map((upstream) => formatServer(upstream, front.discovered)).join('\n    '),
     ZONE: front.discovered === true || upstreams.length > 1 ? `zone ${front.name} 64k;` : '',
     ACCESS_LOG: accessLog,
     ASSETS: front.serveAssets === undefined ? 'no-assets' : 'assets',
@@ -160,13 +157,8 @@ function renderFront(front: Front, accessLog: string, http2?: Http2): string {
 }
 
 /** One line of an `upstream`; templates/keep-alive.conf.template has the reason of `max_fails=0`. */
-function formatServer(upstream: Upstream, discovered = false, role: '' | ' backup' = ''): string {
-  return `server ${formatUpstream(upstream)}${discovered ? ' resolve' : ''} max_fails=0${role};`
-}
-
-/** Twice, because the address of a Service leads to another pod each time: where the first try failed, the second may not. */
-function fallbackServers(fallback: Upstream, discovered: boolean | undefined): string[] {
-  return Array(2).fill(formatServer(fallback, discovered, ' backup'))
+function formatServer(upstream: Upstream, discovered = false): string {
+  return `server ${formatUpstream(upstream)}${discovered ? ' resolve' : ''} max_fails=0;`
 }
 
 function readTemplate(name: string): string {
