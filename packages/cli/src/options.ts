@@ -11,8 +11,6 @@ export interface Option<Value> {
   /** @param words as they were given, in order; none if it is absent. @throws {UsageError} */
   read(words: readonly string[], name: string): Value
   readonly short?: string
-  /** Without a value it is ''. */
-  readonly isValueOptional?: true
   /** The option without which this one says nothing. */
   readonly needs?: string
   readonly excludes?: readonly string[]
@@ -21,7 +19,7 @@ export interface Option<Value> {
 export type Table = Readonly<Record<string, Option<unknown>>>
 export type Values<Options extends Table> = { [Name in keyof Options]: ReturnType<Options[Name]['read']> }
 
-type Rules = Pick<Option<unknown>, 'short' | 'isValueOptional' | 'needs' | 'excludes'>
+type Rules = Pick<Option<unknown>, 'short' | 'needs' | 'excludes'>
 
 export function flag(help: string, rules: Rules = {}): Option<boolean> {
   return { value: null, help, read: (words) => words.length > 0, ...rules }
@@ -115,22 +113,13 @@ function wordsOf(args: readonly string[], options: Table, command: string) {
   ])
   try {
     return parseArgs({
-      args: withEmptyValues(args, options),
+      args: [...args],
       options: Object.fromEntries(types) as Record<string, { type: 'string'; multiple: true }>,
       allowPositionals: true,
     })
   } catch (error) {
     throw notUnderstood(error, command)
   }
-}
-
-/** parseArgs knows no optional values. */
-function withEmptyValues(args: readonly string[], options: Table): string[] {
-  return args.map((word, index) => {
-    const next = args[index + 1]
-    const isAlone = next === undefined || next.startsWith('-')
-    return isAlone && options[word.slice(2)]?.isValueOptional ? `${word}=` : word
-  })
 }
 
 export function pick<Options extends Table>(
@@ -148,8 +137,8 @@ const INDENT = 22
 /** The options of a table, a line or more for each, no wider than 80 columns. */
 export function helpOf(options: Table): string {
   return Object.entries(options)
-    .map(([name, { value, help, short, isValueOptional }]) => {
-      const shown = value === null ? '' : isValueOptional ? ` [${value}]` : ` ${value}`
+    .map(([name, { value, help, short }]) => {
+      const shown = value === null ? '' : ` ${value}`
       const words = `  ${short === undefined ? '' : `-${short}, `}--${name}${shown}`
       const text = indented(help, ' '.repeat(INDENT), COLUMNS)
       return words.length < INDENT ? words.padEnd(INDENT) + text.trimStart() : `${words}\n${text}`

@@ -12,7 +12,6 @@ const TABLE = {
   heats: integer('N', 'starts', { min: 1, max: 100, default: 3, short: 'n' }),
   time: duration('how long', { min: 1000 }),
   precision: percent('of an interval'),
-  resume: text('RESULT', 'goes on', { isValueOptional: true }),
 }
 
 const read = (...args: string[]) => readCommandLine(args, TABLE, 'pnpm try')
@@ -25,12 +24,8 @@ test('values are read as the table says, with defaults for what is absent', () =
   assert.deepEqual([none.heats, none.path, none.target, none.precision], [3, [], undefined, null])
 })
 
-test('the last of several counts, and an optional value may be missing', () => {
+test('the last of several counts', () => {
   assert.equal(read('--heats', '1', '--heats', '2').values.heats, 2)
-  assert.deepEqual(
-    [read('--resume', '--quick').values.resume, read('--resume', 'x').values.resume],
-    ['', 'x'],
-  )
 })
 
 test('what cannot be read or combined is one sentence', () => {
@@ -52,5 +47,4 @@ test('help has every option with its default', () => {
   const help = helpOf(TABLE)
   assert.match(help, /^ {2}--quick {13}takes a minute$/m)
   assert.match(help, /^ {2}-n, --heats N {7}starts \(default 3\)$/m)
-  assert.match(help, /^ {2}--resume \[RESULT\] {3}goes on$/m)
 })

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Machine, readMachine } from './machine.ts'
 
 /** What was measured: versions by name, and the hash of the lockfile that fixes the rest. */
 export interface Versions {
@@ -67,31 +66,6 @@ export function readPinned(): Map<string, string> {
 export function describeVersions({ node, bun, packages }: Versions): string {
   const names = Object.entries(packages).map(([name, version]) => `${name} ${version}`)
   return [`Node ${node}`, `Bun ${bun}`, ...names].join(', ')
-}
-
-/**
- * Why a run that began in other conditions cannot continue here and now: a clause without the full stop.
- * @param inContainers cores, kernel and Node belong to the images, and are not compared
- * @param elsewhere nor is the machine
- * @returns undefined if it can
- */
-export function differenceTo(
-  { machine, versions }: { machine: Machine; versions: Versions },
-  { inContainers = false, elsewhere = false } = {},
-): string | undefined {
-  const [here, now] = [readMachine(), readVersions()]
-  if (
-    !elsewhere &&
-    (here.cpu !== machine.cpu ||
-      (!inContainers && (here.cores !== machine.cores || here.kernel !== machine.kernel)))
-  )
-    return `it was begun on another machine (${machine.cpu}, ${machine.cores} cores, ${machine.kernel})`
-  if (now.startgrid !== versions.startgrid)
-    return `the code was ${versions.startgrid} then and is ${now.startgrid} now`
-  if (now.lockfile !== versions.lockfile) return 'the lockfile has changed'
-  if (!inContainers && now.node !== versions.node)
-    return `Node was ${versions.node} then and is ${now.node} now`
-  return undefined
 }
 
 function tryRun(file: string, args: string[]): string | undefined {
