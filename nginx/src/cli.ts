@@ -94,7 +94,7 @@ async function start(values: Values): Promise<number> {
   const front = readFront(values)
   const place = { dir: DIR, workers: readCount(values.workers) }
   const http = {
-    accessLog: `${join(DIR, 'access.log')} startgrid if=$logged`,
+    accessLog: `"${join(DIR, 'access.log')}" startgrid if=$logged`,
     trustedProxies: readTrusted(values.trust),
   }
   const running = findRunning()

@@ -62,16 +62,13 @@ describe('assets', { skip }, () => {
 
   before(async () => {
     if (nginx === undefined) return
-    directory = await mkdtemp(join(tmpdir(), 'startgrid-assets-'))
+    directory = await mkdtemp(join(tmpdir(), 'startgrid ässets-'))
     await makeAssets(directory)
     app = await startApp()
     const listen = { host: '127.0.0.1', port: 0 }
-    const common = { listen, upstream: app.address, serveAssets: directory }
+    const upstream = app.address
     instance = await startNginx(nginx, {
-      fronts: [
-        { name: 'tuned', topology: 'nginx', ...common },
-        { name: 'naive', topology: 'nginx-naive', ...common },
-      ],
+      fronts: [{ name: 'app', topology: 'nginx', listen, upstream, serveAssets: directory }],
     })
   })
 
@@ -81,15 +78,15 @@ describe('assets', { skip }, () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  const ask = (name: string, { headers = [], ...options }: Omit<Sent, 'target'> = {}, front = 0) =>
-    request(instance.addresses[front] ?? { host: '', port: 0 }, name, {
+  const ask = (name: string, { headers = [], ...options }: Omit<Sent, 'target'> = {}) =>
+    request(instance.addresses[0] ?? { host: '', port: 0 }, name, {
       ...options,
       headers: ['x-request-id: asset', ...headers],
     })
   const file = (name: string) => readFile(join(directory, name))
   const asset = (name: string, ...headers: readonly string[]) => ask(`/assets/${name}`, { headers })
 
-  test('a file: bytes, type, validator, and nothing more; behind nginx-naive too', async () => {
+  test('a file: bytes, type, validator, and nothing more', async () => {
     for (const [name, type] of [
       [SCRIPT, 'text/javascript; charset=utf-8'],
       [STYLE, 'text/css; charset=utf-8'],
@@ -101,7 +98,6 @@ describe('assets', { skip }, () => {
       const { etag = '' } = response.headers
       assert.match(etag, /^"[0-9a-f]+-[0-9a-f]+"$/)
       assertOwn(response, { ...CACHED, etag, 'content-type': type, 'content-length': `${content.length}` })
-      assert.deepEqual((await ask(`/assets/${name}`, {}, 1)).body, content)
     }
   })
 

@@ -97,12 +97,8 @@ describe('cli', { skip }, () => {
       [['restart'], 'There is no command "restart": start, status, reload, workers N or stop.'],
       [['workers'], 'Say how many: pnpm nginx workers N.'],
       [['workers', 'many'], '"many" is not a number of workers; give 1 to 256.'],
-      [
-        ['start', '--topology', 'x'],
-        '--topology must be one of nginx, nginx-naive, nginx-socket, nginx-tls.',
-      ],
+      [['start', '--topology', 'x'], '--topology must be one of nginx, nginx-tls.'],
       [['start', '--listen', 'x'], '"x" is not an address; write HOST:PORT, such as 127.0.0.1:8080.'],
-      [['start', '--topology', 'nginx-socket'], 'Front "app" cannot work: nginx-socket needs a unix socket.'],
       [
         ['start', '--topology', 'nginx-tls', '--certificate', 'c.pem'],
         'A certificate needs its key: give both, --certificate FILE and --key FILE.',

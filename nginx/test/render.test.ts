@@ -39,8 +39,8 @@ describe('rendering', () => {
   })
 
   test('a unix socket is the same with another server', () => {
-    const socket = render({ ...FRONT, topology: 'nginx-socket', upstream: { socketPath: '/run/app.sock' } })
-    assert.equal(socket.replace('unix:/run/app.sock', '[::1]:3000'), render(FRONT))
+    const socket = render({ ...FRONT, upstream: { socketPath: '/run/app.sock' } })
+    assert.equal(socket.replace('"unix:/run/app.sock"', '[::1]:3000'), render(FRONT))
   })
 
   test('copies take turns, and the workers share what they know', () => {
@@ -70,23 +70,6 @@ describe('rendering', () => {
     assert.match(old, /listen 127\.0\.0\.1:8080 ssl http2;\n\s+ssl_certificate /)
   })
 
-  test('naive: no pool', () => {
-    const text = render({ ...FRONT, topology: 'nginx-naive' })
-    assert.doesNotMatch(text, /^\s*upstream /m)
-    assert.match(text, /proxy_pass http:\/\/\[::1\]:3000;/)
-    assert.match(text, /include startgrid\/server\/new-connection\.conf;/)
-  })
-
-  test('fastcgi: a pool of kept connections, to an address or a unix socket', () => {
-    const text = render({ ...FRONT, topology: 'fastcgi' })
-    assert.match(text, /upstream fastify-hello \{\n\s+server \[::1\]:3000;/)
-    assert.match(text, /fastcgi_pass fastify-hello;/)
-    assert.match(text, /include startgrid\/server\/fastcgi\.conf;/)
-    assert.doesNotMatch(text, /proxy_pass/)
-    const socket = render({ ...FRONT, topology: 'fastcgi', upstream: { socketPath: '/run/app.sock' } })
-    assert.equal(socket.replace('unix:/run/app.sock', '[::1]:3000'), text)
-  })
-
   test('one server block per front', () => {
     const text = render(FRONT, { ...FRONT, name: 'b', listen: { host: '127.0.0.1', port: 8081 } })
     assert.equal(text.match(/^\s*server \{/gm)?.length, 2)
@@ -101,12 +84,10 @@ describe('rendering', () => {
   })
 
   test('nothing is left to fill in, and every include exists', () => {
-    for (const topology of ['nginx', 'nginx-naive', 'fastcgi'] as const) {
-      const text = render({ ...FRONT, topology, serveAssets: '/srv' })
-      assert.doesNotMatch(text, /\$\{/)
-      for (const [, path = ''] of text.matchAll(/include startgrid\/([^*;]+);/g)) {
-        assert.ok(statSync(join(CONF, path)).isFile(), path)
-      }
+    const text = render({ ...FRONT, serveAssets: '/srv' })
+    assert.doesNotMatch(text, /\$\{/)
+    for (const [, path = ''] of text.matchAll(/include startgrid\/([^*;]+);/g)) {
+      assert.ok(statSync(join(CONF, path)).isFile(), path)
     }
   })
 
@@ -128,14 +109,8 @@ describe('rendering', () => {
   })
 
   test('fronts that cannot work', () => {
-    const socket = { socketPath: '/run/app.sock' }
     assert.throws(() => render({ ...FRONT, name: 'a b' }), /Front "a b" cannot work: its name must be/)
     assert.throws(() => render(FRONT, FRONT), /its name must be its own/)
-    assert.throws(() => render({ ...FRONT, upstream: socket }), /only nginx-socket takes a unix socket/)
-    assert.throws(() => render({ ...FRONT, topology: 'nginx-socket' }), /nginx-socket needs a unix socket/)
-    const copies = [{ host: '127.0.0.1', port: 3001 }]
-    assert.throws(() => render({ ...FRONT, topology: 'nginx-naive', copies }), /nginx-naive takes one app/)
-    assert.throws(() => render({ ...FRONT, copies: [socket] }), /only nginx-socket takes a unix socket/)
     assert.throws(() => render({ ...FRONT, serveAssets: '/a"; b' }), /its paths must be absolute/)
     assert.throws(() => render({ ...FRONT, serveAssets: 'dist' }), /its paths must be absolute/)
   })

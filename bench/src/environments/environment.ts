@@ -12,7 +12,6 @@ import {
   takeSample,
 } from '@startgrid/machine/accounts/sample.ts'
 import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
-import { launchName } from '../experiment/cells.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { LaunchRecord, Spread } from '../model/heat.ts'
@@ -131,8 +130,8 @@ export interface Placed {
 }
 
 /** Systems with the same one share the processes of an app. */
-export function launchOf({ cell, system }: Placed): string {
-  return isShared({ system }) ? launchName(cell) : cell.app
+export function launchOf({ cell }: Placed): string {
+  return cell.app
 }
 
 /** Those that share have one NGINX in front of all, as a site has. */

@@ -113,11 +113,6 @@ export function appOf({ app: name, twinOf }: Pick<Cell, 'app' | 'twinOf'>): App 
   return { ...app, name }
 }
 
-/** An app that listens on a socket for `nginx-socket` is another launch than the one on a port. */
-export function launchName({ app, topology }: Pick<Cell, 'app' | 'topology'>): string {
-  return topology === 'nginx-socket' ? `${app} on a socket` : app
-}
-
 export interface PlannedHeat {
   race: string
   /** From 1, per race. */
@@ -156,7 +151,7 @@ export function expectedHeatMs(
   mode: Mode = 'native',
   slowness = 1,
 ): number {
-  const launches = new Set(cells.map(launchName)).size
+  const launches = new Set(cells.map(({ app }) => app)).size
   return cells.reduce(
     (sum, { warmupMs, leastSliceMs }) => {
       const measuredMs = Math.max(slices * sliceMs, leastSliceMs)

@@ -1,4 +1,4 @@
-import { type App, BASELINE, ROLES, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
+import { type App, BASELINE, ROLES, runtimeOf } from '@startgrid/grid/apps.ts'
 import type { Experiment, LoadRace, System } from '../model/experiment.ts'
 import type { Options } from './options.ts'
 import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupRequests } from './profiles.ts'
@@ -89,7 +89,8 @@ function systemsOf(
   { topologies, warmupMs, profile }: GridOptions,
 ): [string, System][] {
   return topologies.map((topology) => {
-    const isFirst = isFirstOfLaunch(topology, topologies)
+    // The first topology warms the app; the others only their own path.
+    const isFirst = topology === topologies[0]
     const ms = isFirst ? (warmupMs ?? PROFILES[profile].warmupMs(app)) : PROXIED_WARMUP_MS
     const system = {
       title,
@@ -104,9 +105,4 @@ function systemsOf(
     }
     return [`${launch} ${topology}`, system]
   })
-}
-
-/** The first topology warms the app; the others of the same launch only their own path. A socket is a launch of its own. */
-function isFirstOfLaunch(topology: Topology, topologies: readonly Topology[]): boolean {
-  return topology === 'nginx-socket' || topologies.find((one) => one !== 'nginx-socket') === topology
 }

@@ -126,8 +126,8 @@ describe('before anything is measured', () => {
   })
 
   test('--list prints the chosen cells with their twin, --help the options', async () => {
-    const list = await run('--list', '--only', 'koa', '--role', 'ssr', '--topology', 'direct,nginx-naive')
-    const cells = ['koa/ssr direct', 'koa/ssr nginx-naive', 'koa/ssr#2 direct', 'koa/ssr#2 nginx-naive']
+    const list = await run('--list', '--only', 'koa', '--role', 'ssr', '--topology', 'direct,nginx-tls')
+    const cells = ['koa/ssr direct', 'koa/ssr nginx-tls', 'koa/ssr#2 direct', 'koa/ssr#2 nginx-tls']
     assert.deepEqual([list.code, list.stdout], [0, `${cells.join('\n')}\n`])
     const all = await run('--list')
     assert.equal(all.stdout.trim().split('\n').length, 6 * (FRAMEWORKS.length + 1))

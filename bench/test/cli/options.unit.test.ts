@@ -159,7 +159,7 @@ test('a wrong name lists the right ones', () => {
     [['--only', 'fastfy'], /fastfy.*node, fastify, express, .*hello, ssr, status/],
     [['--only', ''], /There is no app ''/],
     [['--role', 'sssr'], /sssr.*hello, ssr, status/],
-    [['--topology', 'proxy'], /proxy.*direct, nginx, nginx-naive, nginx-socket/],
+    [['--topology', 'proxy'], /proxy.*direct, nginx, nginx-tls/],
   ] as const) {
     assert.throws(
       () => readOptions(args),

@@ -32,16 +32,16 @@ describe('cells', () => {
   })
 
   test('the first topology of a launch carries the warm-up, the others only their own path', () => {
-    const lengths = plan('--only', 'node/hello,bun/hello', '--topology', 'nginx,direct,nginx-socket').map(
+    const lengths = plan('--only', 'node/hello,bun/hello', '--topology', 'nginx,direct,nginx-tls').map(
       ({ app, topology, warmupMs }) => [app, topology, warmupMs],
     )
     assert.deepEqual(lengths.slice(0, 6), [
       ['node/hello', 'nginx', 1000],
       ['node/hello', 'direct', 250],
-      ['node/hello', 'nginx-socket', 1000],
+      ['node/hello', 'nginx-tls', 250],
       ['bun/hello', 'nginx', 250],
       ['bun/hello', 'direct', 250],
-      ['bun/hello', 'nginx-socket', 250],
+      ['bun/hello', 'nginx-tls', 250],
     ])
   })
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { formatAddress, formatUpstream, type Upstream } from './address.ts'
-import { type Certificate, checkFronts, type Front, type FrontKind, upstreamsOf } from './front.ts'
+import { type Certificate, checkFronts, type Front, upstreamsOf } from './front.ts'
 
 /** The directory of the configuration files; `startgrid` in their includes. */
 export const CONF = join(import.meta.dirname, '../../conf')
@@ -35,14 +35,6 @@ export interface RenderOptions extends Place {
 
 /** `directive`: `http2 on;` (NGINX 1.25.1 and later). `parameter`: `listen … http2`. */
 export type Http2 = 'directive' | 'parameter'
-
-const TEMPLATES: Record<FrontKind, string> = {
-  nginx: 'keep-alive.conf.template',
-  'nginx-socket': 'keep-alive.conf.template',
-  'nginx-tls': 'keep-alive.conf.template',
-  'nginx-naive': 'new-connection.conf.template',
-  fastcgi: 'fastcgi.conf.template',
-}
 
 /**
  * The whole configuration of one NGINX for its fronts.
@@ -143,11 +135,10 @@ export function fill(template: string, values: Readonly<Record<string, string>>)
 function renderFront(front: Front, accessLog: string, http2?: Http2): string {
   const upstreams = upstreamsOf(front)
   const tls = front.certificate && renderTls(front.certificate, http2)
-  return fill(readTemplate(TEMPLATES[front.topology]), {
+  return fill(readTemplate('keep-alive.conf.template'), {
     NAME: front.name,
     LISTEN: `${formatAddress(front.listen)}${tls?.parameters ?? ''}`,
     TLS: tls?.lines ?? '',
-    UPSTREAM: formatUpstream(front.upstream),
     SERVERS: upstreams.map((upstream) => formatServer(upstream, front.discovered)).join('\n    '),
     ZONE: front.discovered === true || upstreams.length > 1 ? `zone ${front.name} 64k;` : '',
     ACCESS_LOG: accessLog,
@@ -158,7 +149,8 @@ function renderFront(front: Front, accessLog: string, http2?: Http2): string {
 
 /** One line of an `upstream`; templates/keep-alive.conf.template has the reason of `max_fails=0`. */
 function formatServer(upstream: Upstream, discovered = false): string {
-  return `server ${formatUpstream(upstream)}${discovered ? ' resolve' : ''} max_fails=0;`
+  const address = formatUpstream(upstream)
+  return `server ${'socketPath' in upstream ? `"${address}"` : address}${discovered ? ' resolve' : ''} max_fails=0;`
 }
 
 function readTemplate(name: string): string {

@@ -36,7 +36,7 @@ test('a name stands for one app, for all of a framework or for all of a role', (
   assert.equal(findApps('koa').length, ROLES.length)
   assert.equal(findApps('ssr').length, FRAMEWORKS.length)
   assert.equal(findRole('status'), 'status')
-  assert.equal(findTopology('nginx-socket'), 'nginx-socket')
+  assert.equal(findTopology('nginx-tls'), 'nginx-tls')
 })
 
 test('a wrong name lists the right ones', () => {
@@ -50,7 +50,7 @@ test('a wrong name lists the right ones', () => {
   )
   assert.match(
     messageOf(() => findTopology('x')),
-    /no topology 'x', only direct, nginx, nginx-naive, nginx-socket, nginx-tls\.$/,
+    /no topology 'x', only direct, nginx, nginx-tls\.$/,
   )
 })
 

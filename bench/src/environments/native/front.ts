@@ -43,7 +43,10 @@ const CONNECTIONS = 24_000
 const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')
 
 /** The kinds that only studies need; their templates are in nginx/conf/studies. Each has an NGINX of its own. */
-const STUDY_KINDS = ['return-200', 'static', 'balanced', 'bare', 'bare-naive', 'bare-socket'] as const
+const STUDY_KINDS = [
+  ...(['return-200', 'static', 'balanced', 'bare', 'bare-naive', 'bare-socket'] as const),
+  ...(['nginx-naive', 'fastcgi', 'fastcgi-socket'] as const),
+] as const
 type StudyKind = (typeof STUDY_KINDS)[number]
 
 export function isStudyKind(kind: FrontKind): kind is StudyKind {
@@ -86,8 +89,8 @@ function frontOf({ kind, upstreams: [upstream = NOBODY], assets }: Route, index:
   if (isStudyKind(kind)) throw new Error(`An NGINX of kind ${kind} has one route.`)
   return {
     name: `front-${index}`,
-    // To NGINX a socket is only another address of the responder.
-    topology: kind === 'fastcgi-socket' ? 'fastcgi' : kind,
+    // To NGINX a socket is only another address of the app.
+    topology: kind === 'nginx-socket' ? 'nginx' : kind,
     listen: { host: '127.0.0.1', port: 0 },
     upstream,
     ...(assets && { serveAssets: ASSETS_PATH }),
@@ -105,18 +108,15 @@ export function renderStudy(
   kind: StudyKind,
   { listen, upstreams, lines = '', certificate, files }: StudyServer,
 ): string {
-  return fill(
-    readFileSync(join(CONF, `studies/${kind === 'bare-socket' ? 'bare' : kind}.conf.template`), 'utf8'),
-    {
-      LISTEN: certificate ? `${listen} ssl` : listen,
-      LINES: certificate
-        ? `ssl_certificate "${certificate.certificate}"; ssl_certificate_key "${certificate.key}"; ${lines}`
-        : lines,
-      ASSETS_DIR: files,
-      // A burst must not take one out of turn: without max_fails=0 its first refusal does, for 10 s.
-      SERVERS: upstreams.map((upstream) => `server ${formatUpstream(upstream)} max_fails=0;`).join('\n    '),
-    },
-  )
+  return fill(readFileSync(join(CONF, `studies/${kind.replace(/-socket$/, '')}.conf.template`), 'utf8'), {
+    LISTEN: certificate ? `${listen} ssl` : listen,
+    LINES: certificate
+      ? `ssl_certificate "${certificate.certificate}"; ssl_certificate_key "${certificate.key}"; ${lines}`
+      : lines,
+    ASSETS_DIR: files,
+    // A burst must not take one out of turn: without max_fails=0 its first refusal does, for 10 s.
+    SERVERS: upstreams.map((upstream) => `server ${formatUpstream(upstream)} max_fails=0;`).join('\n    '),
+  })
 }
 
 const made = new Map<KeyType, Promise<Certificate>>()

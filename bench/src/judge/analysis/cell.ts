@@ -1,5 +1,4 @@
 import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
-import { launchName } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { CellFigures, Metric } from '../../model/figures.ts'
 import type { Heat, Slice } from '../../model/heat.ts'
@@ -77,7 +76,7 @@ function peakMemory(cell: Cell, heats: readonly Heat[]): CellFigures['peakMemory
     )
     return peaks.length === 0 ? null : Math.max(...peaks)
   }
-  return { app: highest(launchName(cell)), proxy: cell.topology === 'direct' ? null : highest('nginx') }
+  return { app: highest(cell.app), proxy: cell.topology === 'direct' ? null : highest('nginx') }
 }
 
 function meanLatency(launches: readonly LaunchTotals[]): number | null {

@@ -177,7 +177,7 @@ interface Step {
 
 /**
  * What NGINX costs each app of one race, by the differences within launches: difference = app + heat + error, for a heat may slow
- * NGINX otherwise than the apps. (`nginx-socket` is a launch of its own; its differences are within heats.)
+ * NGINX otherwise than the apps.
  * @param records valid cells of one race; twins tell of the variance, but are not listed
  */
 export function proxyCostsOf(records: readonly CellRecord[], metric: Metric): ProxyCost[] {

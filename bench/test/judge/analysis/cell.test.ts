@@ -6,27 +6,22 @@ import { cellOf, heatOf, measuredOf, sliceOf } from './laboratory.ts'
 
 const DIRECT = cellOf('node/hello')
 const NGINX = cellOf('node/hello', 'nginx')
-const SOCKET = cellOf('node/hello', 'nginx-socket')
 const cellsOf = (measured: Measured) => analyse(measured, { judge: () => [] }).cells
 
 test('peak memory is the highest of the launches that served the cell', () => {
-  const launches = (app: number, socket: number, nginx: number | null) => [
+  const launches = (app: number, nginx: number | null) => [
     { app: 'node/hello', peakMemory: app },
-    { app: 'node/hello on a socket', peakMemory: socket },
     { app: 'nginx', peakMemory: nginx },
   ]
-  const slices = [DIRECT, NGINX, SOCKET].map(({ id }) => sliceOf(id, 100))
+  const slices = [DIRECT, NGINX].map(({ id }) => sliceOf(id, 100))
   const heats = [
-    heatOf(1, slices, { launches: launches(100, 300, 20) }),
-    heatOf(2, slices, { launches: launches(120, 200, null) }),
-    heatOf(1, [], { race: 'ssr', launches: launches(999, 999, 999) }),
+    heatOf(1, slices, { launches: launches(100, 20) }),
+    heatOf(2, slices, { launches: launches(120, null) }),
+    heatOf(1, [], { race: 'ssr', launches: launches(999, 999) }),
   ]
-  const [direct, nginx, socket] = cellsOf(measuredOf([DIRECT, NGINX, SOCKET], heats)).map(
-    ({ peakMemory }) => peakMemory,
-  )
+  const [direct, nginx] = cellsOf(measuredOf([DIRECT, NGINX], heats)).map(({ peakMemory }) => peakMemory)
   assert.deepEqual(direct, { app: 120, proxy: null })
   assert.deepEqual(nginx, { app: 120, proxy: 20 })
-  assert.deepEqual(socket, { app: 300, proxy: 20 })
 })
 
 test('the cost of server and proxy is their sum, and unknown if one is', () => {

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { startNginx } from '@startgrid/nginx/instance.ts'
-import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { SECURITY_HEADERS } from '@startgrid/shared/http/security-headers.ts'
+import { startFronts } from '../../src/environments/native/front.ts'
 
 const found = await findNginx()
 const skip = found.kind === 'none' && found.describe()
@@ -16,7 +16,7 @@ test('behind NGINX it has the response of the hello app, on kept connections, an
 }, async () => {
   if (found.kind === 'none') return
   const child = spawn(process.execPath, ['src/server.ts', 'json'], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    cwd: fileURLToPath(new URL('../../studies/nginx-proxy/subjects/fastcgi', import.meta.url)),
     env: { ...process.env, NODE_ENV: 'production', PORT: '0', LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -24,10 +24,8 @@ test('behind NGINX it has the response of the hello app, on kept connections, an
   const [line] = await once(createInterface(child.stdout), 'line')
   const { hostname: host, port } = new URL(JSON.parse(line).address)
   const upstream = { host, port: Number(port) }
-  const listen = { host: '127.0.0.1', port: 0 }
-  const nginx = await startNginx(found, {
-    fronts: [{ name: 'json', topology: 'fastcgi', listen, upstream }],
-  })
+  const route = { kind: 'fastcgi', upstreams: [upstream], assets: false } as const
+  const nginx = await startFronts(found, [route], { workers: 1, cpus: undefined })
   try {
     const origin = `http://127.0.0.1:${nginx.addresses[0]?.port}`
     const response = await fetch(`${origin}/json`, { headers: { 'x-request-id': 'demo-1' } })
