@@ -107,7 +107,7 @@ export function publishRace(result: RaceResult): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `${JSON.stringify(publishedOf(result))}\n`)
   process.stderr.write(
-    `Published: ${relative('.', path)}. pnpm generate puts it into the docs, pnpm site into the pages.\n`,
+    `Published: ${relative('.', path)}. pnpm site shows it. Its table in docs/results/README.md is written by hand.\n`,
   )
 }
 

@@ -1,7 +1,6 @@
 import type { CostsResult } from '@startgrid/bench/src/model/figures.ts'
 import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
 import type { DotChart } from '@startgrid/bench/src/report/document.ts'
-import { drawDots } from '@startgrid/bench/src/report/html/charts.ts'
 import { HEADLINE } from '@startgrid/bench/studies/how-much-it-matters/study.ts'
 import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
@@ -154,45 +153,4 @@ function describe({ value, low, high }: Interval): string {
   const ends =
     low === null || high === null ? '' : ` (${formatMicroseconds(low)} to ${formatMicroseconds(high)})`
   return `${formatMicroseconds(value)} µs${ends}`
-}
-
-const WIDTH = 380
-const HEADING = 22
-
-/** All machines as one image, for a README: its colours follow the reader's scheme. */
-export function extraCostImage(machines: readonly Extra[]): string {
-  let top = HEADING
-  const rows = machines.map((machine) => {
-    const drawings =
-      drawDots(extraCostChart(machine))
-        .toString()
-        .match(/<svg.*?<\/svg>/gs) ?? []
-    const heights = drawings.map((svg) => Number(/ height="(\d+)"/.exec(svg)?.[1]))
-    const row = [
-      text(0, top + HEADING, 'title', machine.title),
-      ...drawings.flatMap((svg, index) => [
-        text(index * WIDTH + 84, top + 2 * HEADING, 'panel', machine.panels[index]?.what ?? ''),
-        svg.replace(/<svg [^>]*?(?= viewBox)/, `<svg x="${index * WIDTH}" y="${top + 2.4 * HEADING}"`),
-      ]),
-    ]
-    top += 3 * HEADING + Math.max(0, ...heights)
-    return row.join('\n')
-  })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${2 * WIDTH} ${top}" width="${2 * WIDTH}" height="${top}" font-family="system-ui, sans-serif" font-size="12">
-<style>
-${STYLE}
-</style>
-${text(0, HEADING - 6, 'title', CAPTION)}
-${rows.join('\n')}
-</svg>
-`
-}
-
-const STYLE = `svg { --dot: #57606a; color: #1b1f24; }
-text { fill: currentColor; }
-.title { font-weight: 600; }
-@media (prefers-color-scheme: dark) { svg { --dot: #a3adb8; color: #e6e9ed; } }`
-
-function text(x: number, y: number, name: string, words: string): string {
-  return `<text x="${x}" y="${y}" class="${name}">${words}</text>`
 }

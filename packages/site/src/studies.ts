@@ -3,8 +3,6 @@ import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
 import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
 import { readResult } from '@startgrid/bench/src/model/result-file.ts'
 import { claimCells } from '@startgrid/bench/src/report/study/document.ts'
-import { formatRatio } from '@startgrid/cli/numbers.ts'
-import { nameMachine } from '@startgrid/machine/machine.ts'
 import { ROOT } from './documents.ts'
 
 /** The studies that docs keep, with their claims. */
@@ -61,13 +59,4 @@ function countKinds(what: string, rows: readonly ClaimRow[]): string {
     ([, a], [, b]) => b.length - a.length,
   )
   return `${what}: ${kinds.map(([kind, { length }]) => `${kind} ${length}`).join('; ')}`
-}
-
-/** `hello: njs is 1.38 times as fast as Koa` with what came out, where and when. */
-export function describeClaim(records: readonly StudyResult[], id: string): string | undefined {
-  for (const record of records)
-    for (const { claim, verdict, ours } of claimsOf(record))
-      if (claim.id === id)
-        return `"${claim.says}": published ${formatRatio(claim.published)}, ours ${ours}, ${verdict} (${nameMachine(record.machine)}, ${record.startedAt.slice(0, 10)})`
-  return undefined
 }
