@@ -2,7 +2,7 @@ import { asProblem, decodeName, isOn, onStatus } from '../alterations.ts'
 import { CORRECT } from '../behaviour.ts'
 import { type Defect, hello, ssr } from './defect.ts'
 
-const BAD_ESCAPE = 'an escape that does not decode is 400, 404 or data'
+const BAD_ESCAPE = 'an escape that does not decode, or to NUL, is 400, 404 or data'
 
 export const refusals: readonly Defect[] = [
   hello('a detail that is not a text', BAD_ESCAPE, onStatus(400, asProblem(400, { at: 1 }))),
@@ -16,7 +16,7 @@ export const refusals: readonly Defect[] = [
     decode: decodeName,
     path: (target) => (target.startsWith('/livez') ? '/livez' : CORRECT.path(target)),
   }),
-  hello('an escaped NUL ends the path', 'an escaped NUL is 400, 404 or data', {
+  hello('an escaped NUL ends the path', BAD_ESCAPE, {
     refuse: () => undefined,
     decode: decodeName,
     path: (target) => CORRECT.path(target).replace(/%00.*/, ''),
@@ -24,7 +24,7 @@ export const refusals: readonly Defect[] = [
   hello('a bad escape is 500 to POST', 'an escape that does not decode fails with every method', {
     finish: (a, r) => (a.status === 400 && isOn(r, 'POST') ? asProblem(500)(a) : a),
   }),
-  hello('two Hosts accepted by POST', 'two Host headers are 400 with every method', {
+  hello('two Hosts accepted by POST', 'two Host headers are 400', {
     refuse: (r) => (isOn(r, 'POST') ? undefined : CORRECT.refuse(r)),
   }),
   hello('a dead connection after two Hosts', 'two Host headers are 400', {
@@ -44,7 +44,7 @@ export const refusals: readonly Defect[] = [
   ),
   hello(
     '500 for a large body',
-    'a body over the limit on an unknown path is 404 or refused',
+    'a body over the limit is refused or left unread',
     onStatus(413, asProblem(500)),
   ),
   hello('500 for a body on GET', 'a body on GET is ignored or refused', {
