@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { checkConformance, formatReport, type Options } from '@startgrid/conformance'
+import { checkRfc9112 } from '@startgrid/conformance/protocol/rfc9112.ts'
 import { APPS, type App } from '../src/apps.ts'
 import { launch, NEVER_SHED } from '../src/launcher.ts'
 import { type StartedApps, startApps, whyNot } from './started-apps.ts'
@@ -50,4 +51,6 @@ export async function conforms(
 ): Promise<void> {
   const report = await checkConformance({ role, absent, proxied: runtime === 'nginx', ...options })
   assert.deepEqual(report.differences, [], formatReport(report))
+  // All roles of a framework have the same parser.
+  if (role === 'hello') assert.deepEqual((await checkRfc9112(options.target)).findings, [])
 }

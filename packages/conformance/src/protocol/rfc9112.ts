@@ -1,13 +1,16 @@
-import { headerValues } from '../http/header.ts'
+import { openConnection } from '../http/connection.ts'
+import { headerValue } from '../http/header.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
-import { converse, type Dialogue, describeDialogue, findMalformed, idOf } from './dialogue.ts'
-import { FORMS, type Form } from './forms.ts'
-import { idBehind, message } from './message.ts'
+import { FORMS, type Form, SOUND } from './forms.ts'
 
 /** Milliseconds for a response or the end of the connection. */
 const PATIENCE_MS = 3_000
 /** Milliseconds for the second try of a form that matters, because the machine may be busy. */
 const LAST_MS = 15_000
+/** Only stops a connection that hangs: a busy machine may be slow. */
+const CONNECT_MS = 30_000
 const AT_ONCE = 8
 
 /** Deviations of a server from RFC 9112. */
@@ -18,17 +21,26 @@ export interface Deviations {
   readonly notes: string[]
 }
 
+/** What a server did with a form and the sound request behind it. */
+interface Dialogue {
+  readonly responses: readonly HttpResponse[]
+  /** The server closed the connection, the response to the sound request arrived, neither happened in time, or the bytes were not HTTP. */
+  readonly ending: 'closed' | 'arrived' | 'silent' | 'malformed'
+  /** What was malformed. */
+  readonly detail?: string
+}
+
 /**
  * Sends every form, with a sound request behind it.
- * @throws {NoResponse} if nobody listens there, or when the signal stops it
+ * @throws {NoResponse} if nobody listens there
  */
-export async function checkRfc9112(target: Target, signal?: AbortSignal): Promise<Deviations> {
+export async function checkRfc9112(target: Target): Promise<Deviations> {
   const findings: string[] = []
   const unheeded: string[] = []
   const open = FORMS.entries()
   const work = async (): Promise<void> => {
     for (const [index, form] of open) {
-      const deviation = await tryForm(form, `form-${index}`, target, signal)
+      const deviation = await tryForm(form, `form-${index}`, target)
       if (deviation === undefined) continue
       if (form.advised) unheeded.push(`${form.name} (${form.section})`)
       else findings.push(`RFC 9112 ${form.section}, ${form.name}: ${deviation}.`)
@@ -39,21 +51,47 @@ export async function checkRfc9112(target: Target, signal?: AbortSignal): Promis
   return { findings, notes }
 }
 
-async function tryForm(form: Form, id: string, target: Target, signal: AbortSignal | undefined) {
-  const bytes = form.bytes(id) + message(idBehind(id))
-  const send = (patienceMs: number) => converse(target, bytes, { until: idBehind(id), patienceMs, signal })
-  const dialogue = await send(PATIENCE_MS)
+async function tryForm(form: Form, id: string, target: Target): Promise<string | undefined> {
+  const dialogue = await converse(target, form, id, PATIENCE_MS)
   const isLate = dialogue.ending === 'silent' && !form.advised
-  return judgeForm(form, id, isLate ? await send(LAST_MS) : dialogue)
+  return judgeForm(form, id, isLate ? await converse(target, form, id, LAST_MS) : dialogue)
+}
+
+/** Reads whole responses until that to the sound request, the end, or silence. */
+async function converse(target: Target, form: Form, id: string, timeoutMs: number): Promise<Dialogue> {
+  const behind = `${id}.behind`
+  const text = form.text.replaceAll('ID', id) + SOUND.replaceAll('ID', behind)
+  const connection = await openConnection(target, { timeoutMs, connectMs: CONNECT_MS })
+  const responses: HttpResponse[] = []
+  try {
+    await connection.send(Buffer.from(text, 'latin1'))
+    for (;;) {
+      const response = await connection.response()
+      responses.push(response)
+      if (idOf(response) === behind) return { responses, ending: 'arrived' }
+    }
+  } catch (error) {
+    if (!(error instanceof NoResponse)) throw error
+    const { failure, message: detail } = error
+    if (failure === 'malformed') return { responses, ending: 'malformed', detail }
+    // A reset: the server closed before it had read everything.
+    return { responses, ending: failure === 'timeout' ? 'silent' : 'closed' }
+  } finally {
+    connection.destroy()
+  }
+}
+
+/** The id of the request that a response belongs to; undefined where the parser responded. */
+function idOf({ headers }: HttpResponse): string | undefined {
+  return headerValue(headers, 'x-request-id')
 }
 
 /**
- * What a server did with a form and the request behind it against the form's duty, as a phrase.
+ * What a server did with a form against the form's duty, as a phrase.
  * @returns undefined if it did its duty
  */
 function judgeForm(form: Form, id: string, dialogue: Dialogue): string | undefined {
-  const { responses, ending } = dialogue
-  const did = describeDialogue(dialogue)
+  const { responses, ending, detail } = dialogue
   const { duty, statuses = [400] } = form
   const [first] = responses
   // The id shows that a handler responded: a parser that rejects does not know it.
@@ -61,7 +99,7 @@ function judgeForm(form: Form, id: string, dialogue: Dialogue): string | undefin
   const isRejected = first !== undefined && statuses.includes(first.status) && ending !== 'silent'
   const isClosed = ending === 'closed'
   // Without `connection: close`, NGINX reuses the connection for the next client, which gets a 502.
-  const saysClose = first !== undefined && headerValues(first.headers, 'connection').join() === 'close'
+  const saysClose = first !== undefined && headerValue(first.headers, 'connection') === 'close'
   const done = {
     reject: isRejected,
     refuse: isRejected && isClosed && saysClose,
@@ -70,6 +108,7 @@ function judgeForm(form: Form, id: string, dialogue: Dialogue): string | undefin
     serve: isServed,
   }[duty]
   if (done) return findMalformed(dialogue)
+  const end = { closed: 'closed', arrived: 'and reads on', silent: 'then silence', malformed: detail }
   const wanted = {
     reject: statuses.join(' or '),
     refuse: `${statuses.join(' or ')}, connection: close, closed`,
@@ -77,5 +116,15 @@ function judgeForm(form: Form, id: string, dialogue: Dialogue): string | undefin
     mend: `${statuses.join(' or ')}, or what it means`,
     serve: 'a response to both',
   }[duty]
-  return `${did} instead of ${wanted}`
+  return `${[...responses.map(({ status }) => status), end[ending]].join(', ')} instead of ${wanted}`
+}
+
+/** A defect that no response may have, whatever the request was, as a phrase. */
+function findMalformed({ responses, ending, detail }: Dialogue): string | undefined {
+  if (ending === 'malformed') return `no HTTP came back: ${detail}`
+  for (const { status, faults } of responses) {
+    if (status >= 500 && status !== 501 && status !== 505) return `${status} came back`
+    if (faults.length > 0) return `${status} came back with ${faults.join('; ')}`
+  }
+  return undefined
 }

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { startNode } from '@startgrid/cli/test-programs.ts'
+import { formatTarget, type Target } from '../src/http/target.ts'
+import { checkRfc9112 } from '../src/protocol/rfc9112.ts'
+
+async function listen(context: TestContext, server: Server): Promise<Target> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  context.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  return { host: '127.0.0.1', port: typeof address === 'object' && address !== null ? address.port : 0 }
+}
+
+function idOf({ headers }: IncomingMessage): string {
+  return String(headers['x-request-id'])
+}
+
+function notFound(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(404, { 'x-request-id': idOf(request), 'content-length': 0 }).end()
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(400, { connection: 'close', 'content-length': 0, 'x-request-id': idOf(request) }).end()
+}
+
+test('a lenient parser is found, form by form', async (context) => {
+  const lenient = createServer({ insecureHTTPParser: true, requireHostHeader: false }, notFound)
+  const { findings } = await checkRfc9112(await listen(context, lenient))
+  for (const form of [
+    '3.2, no Host: 404, 404, and reads on instead of 400.',
+    '3.2, two Hosts: 404, 404, and reads on instead of 400.',
+    '3.2, two Hosts and another authority in the target: 404, 404, and reads on instead of 400.',
+    '3.2, Host with user information, and an authority in the target: 404, 404, and reads on instead of 400.',
+    '6.1, gzip, chunked, and an unknown expectation: 417, 404, and reads on instead of 400 or 417 or 501, connection: close, closed.',
+    '6.1, chunked, then Content-Length: 404, 404, and reads on instead of the end of the connection.',
+    '6.1, chunked in HTTP/1.0: 404, 404, and reads on instead of the end of the connection.',
+  ])
+    assert.ok(findings.includes(`RFC 9112 ${form}`), form)
+})
+
+test('a refusal that does not say connection: close is found, because NGINX would reuse the connection', async (context) => {
+  const server = createServer(notFound).on('clientError', (_, socket) =>
+    socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n'),
+  )
+  const { findings } = await checkRfc9112(await listen(context, server))
+  const form = 'RFC 9112 6.3, Content-Length in hex: 400, closed instead of 400, connection: close, closed.'
+  assert.ok(findings.includes(form), findings.join('\n'))
+})
+
+test('the command line says that a server refuses everything', async (context) => {
+  const target = await listen(context, createServer(refuse))
+  const cli = join(import.meta.dirname, '../src/cli.ts')
+  const { code, stdout } = await startNode([cli, 'hello', formatTarget(target), '--protocol']).ended
+  assert.equal(code, 1)
+  assert.match(
+    stdout,
+    /^RFC 9112 6\.3, a plain Content-Length: 400, closed instead of a response to both\.$/m,
+  )
+  assert.match(stdout, /^108 forms of RFC 9112, [1-9]\d* not as it demands\n$/m)
+})
