@@ -60,13 +60,14 @@ test('the matrix: frameworks in columns, what failed below, 80 columns', () => {
   const cells = APPS.flatMap(({ name: app, framework, role }): Cell[] => {
     const known = { fault: 'sigterm', app, findings: [] }
     if (framework !== 'njs') return [{ ...known, state: 'passed' }]
-    if (role !== 'hello') return [{ ...known, fault: 'uncaught', state: 'absent' }]
+    if (role !== 'hello')
+      return [{ ...known, fault: 'uncaught', state: 'absent', findings: ['It has none.'] }]
     return [{ ...known, state: 'failed', findings: ['GET /json: 503.\nIts body was long.'] }]
   })
   const text = formatMatrix(['sigterm', 'uncaught'], cells)
   const others = APPS.filter(({ framework }) => framework !== 'njs').length
   assert.match(text, new RegExp(`^sigterm(?: +ok){${others / 3}} +1 FAIL$`, 'm'))
-  assert.match(text, /^uncaught {20,}absent$/m)
+  assert.match(text, /^uncaught {20,}absent\n\nuncaught {2}absent: It has none\.\nsigterm/m)
   assert.match(text, /^sigterm {2}njs\/hello\n {2}GET \/json: 503\.\n {2}Its body was long\.$/m)
   assert.match(text, new RegExp(`^${others} passed, 1 failed, 2 absent$`, 'm'))
   assert.ok(text.split('\n').every((line) => line.length <= 80))

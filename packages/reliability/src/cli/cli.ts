@@ -14,7 +14,7 @@ import { formatMatrix } from './matrix.ts'
 const OPTIONS = {
   fault: texts('NAME', 'only this one; may be given again'),
   list: flag('says what each fault is'),
-  help: flag('', { short: 'h' }),
+  help: flag('says this', { short: 'h' }),
 }
 
 const HELP = `pnpm reliability [APP …] [options]   what each app does when something goes wrong

@@ -4,7 +4,7 @@ import type { Cell } from '../run.ts'
 
 const FINDING_LINES = 4
 
-/** Fault × framework; what failed or is absent is told below, app by app. Ends with a line feed. @param faults names, in order */
+/** Fault × framework; below it, why some are absent, and what failed, app by app. Ends with a line feed. @param faults names, in order */
 export function formatMatrix(faults: readonly string[], cells: readonly Cell[]): string {
   const of = (framework: string) => cells.filter(({ app }) => app.startsWith(`${framework}/`))
   const frameworks = FRAMEWORKS.filter((name) => of(name).length > 0)
@@ -17,8 +17,19 @@ export function formatMatrix(faults: readonly string[], cells: readonly Cell[]):
     `${fault}  ${app}`,
     ...findings.flatMap((finding) => firstLines(finding).map((text) => indented(text, '  '))),
   ])
+  const absent = cells.filter(({ state }) => state === 'absent')
+  const reasons = new Set(
+    absent.map(({ fault, findings }) => indented(`${fault}  absent: ${findings[0]}`, '')),
+  )
   const counts = (['passed', 'failed', 'absent'] as const).map((state) => `${count(cells, state)} ${state}`)
-  return [...alignColumns([['', ...frameworks], ...rows]), '', ...found, counts.join(', '), ''].join('\n')
+  return [
+    ...alignColumns([['', ...frameworks], ...rows]),
+    '',
+    ...reasons,
+    ...found,
+    counts.join(', '),
+    '',
+  ].join('\n')
 }
 
 /** Stacks and bodies are long. */

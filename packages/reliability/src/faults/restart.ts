@@ -11,7 +11,7 @@ import type { Subject } from '../subject/subject.ts'
 export const restart: Fault = {
   name: 'restart',
   summary:
-    'two copies behind NGINX are restarted in turn, then one is killed: no GET fails, no POST is sent twice',
+    'two copies behind NGINX are restarted in turn, then one is killed: no request fails, except for POSTs that were under way (502)',
   atOnce: 3,
   async run(subject) {
     const [first, second] = await Promise.all([start(subject), start(subject)])
