@@ -1,8 +1,5 @@
 import type { Target } from '@startgrid/loadgen'
 import { readOptions } from '../src/cli/options.ts'
-import type { Drivers } from '../src/drivers/create.ts'
-import type { Driver, SlicePlan } from '../src/drivers/driver.ts'
-import type { StartgridDriver } from '../src/drivers/startgrid.ts'
 import type { Account, Server, Servers } from '../src/environments/environment.ts'
 import { ENDING_MS } from '../src/experiment/budget.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
@@ -10,6 +7,7 @@ import { experimentOf } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
 import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
 import { analyse } from '../src/judge/analysis.ts'
+import type { LastingGenerator, SlicePlan } from '../src/load/generator.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
 import { planOf } from '../src/measure/plan.ts'
 import type { Cell } from '../src/model/cell.ts'
@@ -40,21 +38,15 @@ export async function measureByBenchmark(
     differences: [],
     remembered: false,
   }))
-  const { driver, environment } = simulate(world, result)
-  const drivers = driversOf(driver as StartgridDriver)
+  const { generator, environment } = simulate(world, result)
   await onClockOf(world, () =>
-    runHeats(silentRun(world, result), planOf(experiment, { result, environment, drivers })),
+    runHeats(silentRun(world, result), planOf(experiment, { result, environment, generator })),
   )
   return {
     findings: () => findingsOf(analyse(result)),
     /** Everything that was stored, for a test that it stays the same. */
     result: () => ({ ...result, analysis: analyse(result) }),
   }
-}
-
-/** One driver for all cells. */
-export function driversOf(usual: StartgridDriver): Pick<Drivers, 'usual' | 'get'> {
-  return { usual, get: async () => usual }
 }
 
 /** A run of which nobody is told. */
@@ -81,7 +73,7 @@ export async function onClockOf<Value>(world: World, work: () => Promise<Value>)
   }
 }
 
-/** Servers of the world, and a driver that loads them. Cold cells are those for which the planned warm-up is not enough. */
+/** Servers of the world, and a generator that loads them. Cold cells are those for which the planned warm-up is not enough. */
 export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'heats'>) {
   let heat: HeatOfWorld | undefined
   let last: Outcome | undefined
@@ -111,34 +103,25 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
     launches: async () => [],
     stop: async () => [],
   }
-  const run: Driver['run'] = async ({ target, durationMs }: SlicePlan) => {
+  const run: LastingGenerator['run'] = async ({ target, durationMs, onPhase }: SlicePlan) => {
+    await onPhase?.('open')
     const { id = '', app = '', topology = '', connections = 0 } = cellAt(target) ?? {}
     const isWarmup = durationMs === WARMUP_SLICE_MS
     if (!isWarmup && !measured.has(id))
       heat?.warm(`${app} ${topology}`, ((more.get(id) ?? 0) * WARMUP_SLICE_MS) / 1000)
     if (!isWarmup) measured.add(id)
     const { requests, seconds: lasted } = load(target, durationMs / 1000, isWarmup)
-    const mean = (connections * lasted) / requests
     return {
       requests,
       seconds: lasted,
       rate: requests / lasted,
       checked: 1,
       errors: {},
-      latencySeconds: { mean, p50: mean, p99: mean },
+      ...{ meanLatency: (connections * lasted) / requests, handshakes: {} },
       generator: { cpuSeconds: null, waitSeconds: null },
     }
   }
-  const driver: Driver = {
-    name: 'startgrid',
-    version: '',
-    capabilities: { minSliceMs: 1, warmupMs: 0 },
-    pids: () => [],
-    check: async () => ({ checked: 0, errors: {} }),
-    responseLength: async () => 1,
-    run,
-    stop: async () => {},
-  }
+  const generator = { pids: () => [], responseLength: async () => 1, run } as unknown as LastingGenerator
   const start = async ([first]: readonly Cell[]) => {
     if (first === undefined) return servers
     const number = 1 + heats.filter(({ race }) => race === first.race).length
@@ -150,7 +133,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
     heat = world.startHeat(first.role ?? 'hello')
     return servers
   }
-  return { driver, environment: { start }, load }
+  return { generator, environment: { start }, load }
 }
 
 function accountOf({ topology }: Cell, outcome: Outcome | undefined): Account {

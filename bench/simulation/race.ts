@@ -1,4 +1,3 @@
-import type { Drivers } from '../src/drivers/create.ts'
 import { createRace, RACE_SETTINGS } from '../src/experiment/race.ts'
 import { createStudyResult } from '../src/experiment/result.ts'
 import { analyseStudy } from '../src/judge/study/analysis.ts'
@@ -38,22 +37,21 @@ async function raceInWorld(
   const systems = PAIR.map((name) => ({ name }))
   const experiment = withoutOpenLoop(createRace({ systems, requests: [{ path: '/' }], connections: 32 }))
   const result: StudyResult = {
-    ...createStudyResult(experiment, { profile: 'full', asPublished: false, heats, seed }, ''),
+    ...createStudyResult(experiment, { profile: 'full', heats, seed }, ''),
     race: { systems: [], requests: [], connections: 32, twin: null, precision, pilots: [PILOT] },
   }
   Object.assign(result.settings, RACE_SETTINGS, { cores: { server: 0, servers: [0], generator: 1 } })
   for (const cell of result.cells) cell.warmupMs = PILOT.warmupMs
-  const { driver, environment } = simulate(world, result)
-  const drivers = { get: async () => driver, usual: driver } as unknown as Drivers
+  const { generator, environment } = simulate(world, result)
   await onClockOf(world, () =>
-    runHeats(silentRun(world, result), planOfRace(experiment, { result, environment, drivers })),
+    runHeats(silentRun(world, result), planOfRace(experiment, { result, environment, generator })),
   )
   const [finding] = analyseStudy(experiment, result).findings ?? []
   if (finding === undefined) throw new Error('The race found nothing.')
   return { finding, heats: result.heats.length }
 }
 
-/** The simulated driver offers closed loops. */
+/** The simulated generator offers closed loops. */
 function withoutOpenLoop(experiment: Experiment): Experiment {
   const races = Object.entries(experiment.races).map(([name, race]) => [name, { ...race, openLoop: [] }])
   return { ...experiment, races: Object.fromEntries(races) }

@@ -23,19 +23,10 @@ export function whyRaceFailed({ analysis, cells }: RaceResult, require: number |
   return [...describeWithout(without.length, tried.length), ...describeTooWide(analysis, require)]
 }
 
-export function whyStudyFailed({
-  study,
-  analysis,
-  published,
-}: Pick<StudyResult, 'study' | 'analysis' | 'published'>): string[] {
+export function whyStudyFailed({ study, analysis }: Pick<StudyResult, 'study' | 'analysis'>): string[] {
   const cells = analysis?.cells ?? []
   const without = cells.filter(({ voided, launches }) => voided || launches === 0)
-  const tools = (published ?? []).flatMap(({ system, failure }) =>
-    failure === null ? [] : [`The source's own tool could not be run on ${system}: ${failure}: exit code 1.`],
-  )
-  return [...describeWithout(without.length, cells.length), ...tools].map(
-    (sentence) => `${study}: ${sentence}`,
-  )
+  return describeWithout(without.length, cells.length).map((sentence) => `${study}: ${sentence}`)
 }
 
 /**

@@ -65,9 +65,7 @@ export const STUDY = {
   all: flag('all of published sources, one after the other'),
   list: flag('the studies and their claims'),
   quick: flag('3 launches of every system instead of 8; all studies in under 40 minutes'),
-  'as-published': flag(
-    "also runs the source's own tool and settings; its figures are shown beside ours and decide nothing",
-  ),
+  'as-published': flag("runs nothing but the source's own command", { excludes: ['docs'] }),
   heats: integer('N', 'launches of every system, 2 to 100', { min: 2, max: 100 }),
   'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
   docs: flag(

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { createRace } from '../experiment/race.ts'
+import { measuredPart } from '../experiment/study.ts'
 import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
 import { figuresOf } from '../judge/figures.ts'
 import type { Experiment, Study } from '../model/experiment.ts'
@@ -62,12 +63,13 @@ function experimentOf(result: StudyResult, studies: readonly Study[]): Experimen
   return createRace({ ...race, requests, systems: race.systems.map(({ name }) => ({ name })) })
 }
 
-/** @throws {ResultError} if there is no such study here */
-export function studyOf({ study: name }: Pick<StudyResult, 'study'>, studies: readonly Study[]): Study {
+/** The part of its study that a result is of. @throws {ResultError} if there is no such study here */
+export function studyOf(result: Pick<StudyResult, 'study' | 'cells'>, studies: readonly Study[]): Study {
+  const { study: name } = result
   const study = studies.find((one) => one.name === name)
   if (study === undefined)
     throw new ResultError(`The study ${name} is not known here: its repository has it.`)
-  return study
+  return measuredPart(study, result)
 }
 
 /** What a result says, and the path of its reports without an ending. @throws {ResultError} if there is no such study here */

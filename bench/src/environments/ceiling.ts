@@ -1,15 +1,15 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import type { Driver } from '../drivers/driver.ts'
 import { newCell } from '../experiment/cells.ts'
+import type { LastingGenerator } from '../load/generator.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { Warning } from '../model/warnings.ts'
 import { type Environment, startServers } from './environment.ts'
 
-/** What the driver can ask for at most: NGINX's `return 200` costs next to nothing. */
+/** What the generator can ask for at most: NGINX's `return 200` costs next to nothing. */
 
 interface CeilingOptions {
-  driver: Driver
+  generator: LastingGenerator
   connections: number
   signal: AbortSignal
 }
@@ -25,6 +25,7 @@ export function withCeiling(experiment: Experiment): Experiment {
 }
 
 const MEASURED_MS = 600
+const WARMUP_MS = 1000
 
 /** @returns responses per second; null without an NGINX, after an abort, or if it could not be measured, which `warn` is told */
 export async function measureCeiling(
@@ -49,14 +50,13 @@ export async function measureCeiling(
 
 async function offerCeiling(
   target: Target,
-  { driver, connections, signal }: CeilingOptions,
+  { generator, connections, signal }: CeilingOptions,
 ): Promise<number | null> {
   const plan = { target, path: '/ceiling', connections, durationMs: MEASURED_MS, signal }
-  const { warmupMs } = driver.capabilities
-  // Until the driver's own code is compiled.
-  if (warmupMs > 0) await driver.run({ ...plan, durationMs: warmupMs })
+  // Until the generator's own code is compiled.
+  await generator.run({ ...plan, durationMs: WARMUP_MS })
   if (signal.aborted) return null
-  const { rate, errors } = await driver.run(plan)
+  const { rate, errors } = await generator.run(plan)
   const failed = Object.values(errors).reduce((sum, count) => sum + count, 0)
   if (failed > 0 && !signal.aborted) throw new Error(`${failed} requests failed`)
   return signal.aborted ? null : rate

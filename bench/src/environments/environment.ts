@@ -11,7 +11,7 @@ import {
   type Subject,
   takeSample,
 } from '@startgrid/machine/accounts/sample.ts'
-import type { Driver, GeneratorAccounts } from '../drivers/driver.ts'
+import type { GeneratorAccounts, LastingGenerator } from '../load/generator.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { LaunchRecord, Spread } from '../model/heat.ts'
@@ -23,7 +23,7 @@ import type { Warning } from '../model/warnings.ts'
  * Where servers run and how they are reached there: native, running. The engine works with this alone.
  *
  * `open…` finds or makes what lasts for the whole run, and marks the cells that cannot run there as skipped. Per heat `start` starts systems, and
- * `Servers` stops them. The load is offered by a driver.
+ * `Servers` stops them. The load is offered by the generator.
  */
 export interface Environment {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
@@ -161,7 +161,7 @@ export interface Server {
   /** Why app or proxy is no longer there: a clause without the full stop. @returns null while both are */
   whyEnded(): Promise<string | null>
   /** Takes all accounts now, and when the returned function is called. */
-  beginAccount(driver: Pick<Driver, 'pids'>): Promise<EndAccount>
+  beginAccount(generator: Pick<LastingGenerator, 'pids'>): Promise<EndAccount>
 }
 
 /** Servers that were started together and are loaded in turn, wherever they run. Each cell is in `running` or in `failures`. */

@@ -22,7 +22,6 @@ export function newCell(cell: Pick<Cell, 'id' | 'race' | 'app'> & Partial<Cell>)
     nginx: null,
     workload: null,
     connections: 0,
-    generator: 'startgrid',
     openLoop: false,
     warmupMs: 0,
     warmupRequests: 0,
@@ -58,7 +57,6 @@ function cellOf(race: string, plan: Race, name: string, system: System): Cell {
     topology: topologyOf(system),
     twinOf: system.twinOf ?? null,
     cores: { wanted: cores, given: cores },
-    generator: system.generator ?? 'startgrid',
     serverBound: system.serverBound ?? (system.workload ?? load?.workload)?.rate === undefined,
   }
   if (load === undefined) return newCell(common)

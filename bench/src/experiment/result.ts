@@ -28,7 +28,6 @@ export function createResult(experiment: Experiment, options: Options, command: 
 
 interface StudyOptions {
   profile: StudyProfile
-  asPublished: boolean
   /** Instead of the profile's. */
   heats: number | undefined
   maxTimeMs?: number | undefined
@@ -36,7 +35,7 @@ interface StudyOptions {
 }
 
 export function createStudyResult(study: Experiment, options: StudyOptions, command: string): StudyResult {
-  const { profile, asPublished, seed } = options
+  const { profile, seed } = options
   const effort = STUDY_PROFILES[profile]
   const settings = {
     ...{ ...effort, profile },
@@ -45,7 +44,7 @@ export function createStudyResult(study: Experiment, options: StudyOptions, comm
   }
   return {
     ...planRun(planCells(study), { target: undefined, absent: [], seed, settings }, command),
-    ...{ kind: 'study', study: study.name, published: asPublished ? [] : null, analysis: null },
+    ...{ kind: 'study', study: study.name, analysis: null },
   }
 }
 

@@ -70,19 +70,17 @@ interface Measurable {
   cell: Cell
   /** Responses per second, as the warm-up saw it. */
   rate: number
-  /** Milliseconds: what offers its load cannot end sooner. */
-  minSliceMs: number
 }
 
 /**
- * The passes of a heat: how many there are, and which each cell joins. Slices last at least 4 × connections / rate, up to 2 s. Where that, the driver or the
+ * The passes of a heat: how many there are, and which each cell joins. Slices last at least 4 × connections / rate, up to 2 s. Where that or the
  * study makes them longer, a cell joins so many passes that it is measured for about as long as the others; where all are longer, there are fewer passes.
  */
 export function fitPasses(
   cells: readonly Measurable[],
   { slices: passes, sliceMs }: { slices: number; sliceMs: number },
 ): { passes: number; cells: PlannedCell[] } {
-  const shortest = Math.min(...cells.map((one) => Math.max(sliceMs, givenMs(one))))
+  const shortest = Math.min(...cells.map((one) => Math.max(sliceMs, one.cell.leastSliceMs)))
   const fewest = Math.min(passes, ...cells.map(({ cell }) => leastSlices(cell)))
   const fitted = shortest > sliceMs ? Math.max(fewest, Math.floor((passes * sliceMs) / shortest)) : passes
   return {
@@ -98,14 +96,10 @@ function fitCell(
   const { cell, rate } = measurable
   const neededMs = rate > 0 ? (RESPONSES_PER_CONNECTION * cell.connections * 1000) / rate : 0
   const fillingMs = Math.min(LONGEST_FILLING_MS, neededMs)
-  const leastMs = Math.max(givenMs(measurable), fillingMs)
+  const leastMs = Math.max(cell.leastSliceMs, fillingMs)
   if (leastMs <= sliceMs) return { cell, every: 1, durationMs: sliceMs }
   const count = Math.max(leastSlices(cell), Math.floor((passes * sliceMs) / leastMs))
   return { cell, every: Math.max(1, Math.floor(passes / count)), durationMs: Math.ceil(leastMs) }
-}
-
-function givenMs({ cell: { leastSliceMs = 0 }, minSliceMs }: Measurable): number {
-  return Math.max(leastSliceMs, minSliceMs)
 }
 
 function leastSlices({ leastSliceMs = 0 }: Cell): number {

@@ -1,11 +1,5 @@
 import type { Cell } from '../model/cell.ts'
-import {
-  type Experiment,
-  isProbe,
-  type LoadRace,
-  type ProbeRace,
-  type PublishedLoad,
-} from '../model/experiment.ts'
+import { type Experiment, isProbe, type LoadRace, type ProbeRace, type Race } from '../model/experiment.ts'
 import type { Mode, StudyResult } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs, fitToMachine } from './cells.ts'
@@ -37,11 +31,8 @@ export function expectedRaceMs(
   return expectedHeatMs(cells, settings, mode, slowness) + openLoopsMs(cells, settings, openRate)
 }
 
-/** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left, and of the source's own tools. */
-export function plannedStudyMs(
-  study: Experiment,
-  { settings, heats, cells, published }: StudyResult,
-): number {
+/** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left. */
+export function plannedStudyMs(study: Experiment, { settings, heats, cells }: StudyResult): number {
   const fitted = structuredClone(cells)
   fitToMachine(fitted, null)
   const left = Object.entries(study.races).reduce((sum, [name, race]) => {
@@ -49,27 +40,41 @@ export function plannedStudyMs(
     const own = fitted.filter((cell) => cell.race === name && cell.skipped === null)
     return sum + count * expectedRaceMs(race, own, settings)
   }, 0)
-  const tools = published === null ? 0 : expectedPublishedMs(study, settings.profile === 'quick')
-  return Math.min(left, settings.maxTimeMs ?? left) + tools
+  return Math.min(left, settings.maxTimeMs ?? left)
 }
 
-/** With `--quick`, so many seconds at most. */
-const QUICK_SECONDS = 3
-const START_MS = 1500
-
-/** What one run of a source's own tool takes. */
-export function publishedSeconds({ seconds }: PublishedLoad, quick: boolean): number {
-  return quick ? Math.min(QUICK_SECONDS, seconds) : seconds
+/** What is measured of a study: the source's own commands that no claim is about only with `--as-published`, which runs nothing else. */
+export function chooseRaces<Kind extends Experiment>(study: Kind, asPublished: boolean): Kind {
+  const decisive = new Set(study.claims.flatMap(({ race, against = race }) => [race, against]))
+  const chosen = ([name, race]: [string, Race]) => {
+    const isTool = isProbe(race) && race.tool !== undefined
+    return asPublished ? isTool : !isTool || decisive.has(name)
+  }
+  return withRaces(study, Object.fromEntries(Object.entries(study.races).filter(chosen)))
 }
 
-/** Milliseconds. */
-function expectedPublishedMs(study: Experiment, quick: boolean): number {
-  return (study.published ?? []).reduce((sum, load) => {
-    const runs = load.connections.length * publishedSeconds(load, quick) * 1000
-    return sum + publishedSystems(study, load).length * (START_MS + runs)
-  }, 0)
+/** The part of a study that a result is of. */
+export function measuredPart<Kind extends Experiment>(
+  study: Kind,
+  { cells }: Pick<StudyResult, 'cells'>,
+): Kind {
+  const measured = new Set(cells.map(({ race }) => race))
+  return withRaces(
+    study,
+    Object.fromEntries(Object.entries(study.races).filter(([name]) => measured.has(name))),
+  )
 }
 
-export function publishedSystems({ races }: Experiment, { race, systems }: PublishedLoad): readonly string[] {
-  return systems ?? races[race]?.systems ?? []
+/** With what can be said of these races alone. */
+function withRaces<Kind extends Experiment>(study: Kind, races: Experiment['races']): Kind {
+  const has = ({ race, against = race }: { race: string; against?: string }) =>
+    races[race] !== undefined && races[against] !== undefined
+  const { claims, steps = [], scaling = [] } = study
+  return {
+    ...study,
+    races,
+    claims: claims.filter(has),
+    steps: steps.filter(has),
+    scaling: scaling.filter(has),
+  }
 }

@@ -1,7 +1,7 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { exactly, LoadError } from '@startgrid/loadgen'
-import type { Driver } from '../drivers/driver.ts'
+import type { LastingGenerator } from '../load/generator.ts'
 import type { Workload } from '../model/experiment.ts'
 
 /** The main workload of each role. */
@@ -20,12 +20,12 @@ export const WORKLOADS: Readonly<Record<Role, Workload>> = {
 export async function learnLength(
   workload: Workload,
   target: Target,
-  driver: Pick<Driver, 'responseLength'>,
+  generator: Pick<LastingGenerator, 'responseLength'>,
 ): Promise<Workload> {
   const { path, expect, isProven } = workload
   if (expect.bytes !== undefined || isProven) return workload
   try {
-    return { path, expect: { ...expect, length: await driver.responseLength({ target, path }) } }
+    return { path, expect: { ...expect, length: await generator.responseLength({ target, path }) } }
   } catch (error) {
     if (error instanceof LoadError) return workload // what is wrong with the app shows under load
     throw error

@@ -88,8 +88,7 @@ export function evidenceOf(
     failures: heats.flatMap(({ failures }) =>
       failures.filter((one) => one.cell === cell.id).map(({ reason }) => reason),
     ),
-    // Of another generator than the usual one nothing is known.
-    driver: cell.generator === driver.name ? driver : { name: cell.generator, version: '', ceiling: null },
+    driver,
     cores: settings.cores,
     stolen: Math.max(0, ...warnings.map((warning) => (warning.kind === 'steal' ? warning.share : 0))),
   }

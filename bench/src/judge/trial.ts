@@ -1,5 +1,5 @@
 import type { LoadResult } from '@startgrid/loadgen'
-import { occurred } from '../drivers/driver.ts'
+import { occurred } from '../load/generator.ts'
 import type { GateResult } from '../model/figures.ts'
 import type { PercentilesMs, Trial } from '../model/heat.ts'
 import { judgeOfferedLoad, keepQuiet } from './gates.ts'

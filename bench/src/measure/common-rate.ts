@@ -1,10 +1,9 @@
 import { shuffle } from '@startgrid/stats/random.ts'
-import type { StartgridDriver } from '../drivers/startgrid.ts'
 import { commonRate, durationFor, MOST_PART, shareOf } from '../experiment/open-loop.ts'
 import { isQuiet } from '../judge/analysis/slices.ts'
 import { isSpoiled } from '../judge/lateness.ts'
 import type { Cell } from '../model/cell.ts'
-import { closedLoopOf, type Experiment, isProbe } from '../model/experiment.ts'
+import { type Experiment, isLatency, isProbe } from '../model/experiment.ts'
 import type { Settings } from '../model/settings.ts'
 import { attempt, type Course } from './heat.ts'
 import { CellFailure, type Entrant, measureTrial } from './load.ts'
@@ -22,7 +21,7 @@ export function baseOf(
   const race = races[name]
   if (race === undefined || isProbe(race)) return []
   const named = claims
-    .filter((claim) => claim.race === name && closedLoopOf(claim.metric) !== undefined)
+    .filter((claim) => claim.race === name && isLatency(claim.metric))
     .flatMap(({ over, under }) => [over, under])
   return named.length > 0 ? [...new Set(named)] : (race.openLoop ?? [])
 }
@@ -32,13 +31,12 @@ interface CommonRate {
   settings: Pick<Settings, 'heats' | 'openLoop'>
   /** Requests per second, if an earlier heat has found them. */
   known: number | undefined
-  driver: StartgridDriver
 }
 
 /** Offers one rate to all cells of a heat whose latency is asked for, shuffled. */
 export async function measureAtCommonRate(
   course: Course,
-  { experiment, settings, known, driver }: CommonRate,
+  { experiment, settings, known }: CommonRate,
 ): Promise<void> {
   const { entrants, failed, planned, random, record, signal } = course
   const asked = entrants.filter(({ cell }) => cell.openLoop && !failed.has(cell.id))
@@ -59,7 +57,7 @@ export async function measureAtCommonRate(
       if ((course.rates.get(entrant.cell.id) ?? 0) === 0) throw new CellFailure('no request got a response')
       for (let tries = 1; tries <= TRIES; tries++) {
         const load = { rate, durationMs, seed: Math.floor(random() * 2 ** 32) }
-        const trial = await measureTrial(course, { ...entrant, driver }, load)
+        const trial = await measureTrial(course, entrant, load)
         record.trials.push(trial)
         const { histogram, lagHistogram } = trial
         if (histogram === null || !isSpoiled({ histogram, lagHistogram }, MEDIAN)) return

@@ -1,11 +1,11 @@
 import type { Spinner } from '@startgrid/machine/spin.ts'
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
-import type { Driver } from '../drivers/driver.ts'
 import { type Environment, type Servers, startServers } from '../environments/environment.ts'
 import { keptPasses } from '../experiment/budget.ts'
 import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
 import { fitPasses, LEAST_PASSES, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
 import { learnLength } from '../experiment/workloads.ts'
+import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
 import type { Heat, Slice } from '../model/heat.ts'
@@ -21,7 +21,7 @@ export interface HeatOptions {
   /** As of `expectedHeatMs`; default 1. */
   slowness?: number
   environment: Pick<Environment, 'start'>
-  driverOf(cell: Cell): Driver | Promise<Driver>
+  generator: LastingGenerator
   workloadOf(cell: Cell): Workload
   /** What is measured once all are warm; default passes. */
   measure?(course: Course): Promise<void>
@@ -109,11 +109,11 @@ async function enter(course: Course, { running, failures }: Servers): Promise<vo
     cell.engine ??= server.engine ?? null
     await attempt(course, cell, async () => {
       const asked = course.workloadOf(cell)
-      const driver = await course.driverOf(cell)
+      const { generator } = course
       const known = asked.isProven ? asked : learnt.get(asked.path)
-      const workload = known ?? (await learnLength(asked, server.target, driver))
+      const workload = known ?? (await learnLength(asked, server.target, generator))
       learnt.set(asked.path, workload)
-      course.entrants.push({ cell, server, workload, driver })
+      course.entrants.push({ cell, server, workload, generator })
     })
   }
 }
@@ -177,21 +177,15 @@ function moreUntil({
 /** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */
 const MANY_CONNECTIONS = 500
 
-/** A driver that cannot end so soon takes longer slices. */
-function warmupSliceMs({ cell: { connections, warmupMs }, driver }: Entrant): number {
-  const least = Math.max(WARMUP_SLICE_MS, driver.capabilities.minSliceMs)
-  return connections < MANY_CONNECTIONS ? least : Math.max(least, warmupMs)
+function warmupSliceMs({ cell: { connections, warmupMs } }: Entrant): number {
+  return connections < MANY_CONNECTIONS ? WARMUP_SLICE_MS : Math.max(WARMUP_SLICE_MS, warmupMs)
 }
 
 /** Every cell once per pass, in shuffled order. All cells of a pass draw the same arrivals and paths, and no two passes do. */
 export async function measurePasses(course: Course): Promise<void> {
   const { entrants, rates, settings, random, signal, spinner, record } = course
   const { passes, cells } = fitPasses(
-    entrants.map(({ cell, driver }) => ({
-      cell,
-      rate: rates.get(cell.id) ?? 0,
-      minSliceMs: driver.capabilities.minSliceMs,
-    })),
+    entrants.map(({ cell }) => ({ cell, rate: rates.get(cell.id) ?? 0 })),
     settings,
   )
   const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { ERROR_KINDS, LoadError, type LoadPhase } from '@startgrid/loadgen'
+import { LoadError, type LoadPhase } from '@startgrid/loadgen'
 import { hasExactClock } from '@startgrid/machine/accounts/sample.ts'
-import type { Driver, GeneratorAccounts, SliceLoad, SlicePlan } from '../drivers/driver.ts'
-import type { StartgridDriver } from '../drivers/startgrid.ts'
 import type { Account, EndAccount, Server } from '../environments/environment.ts'
 import { isTaken } from '../judge/gates.ts'
 import { trialOf } from '../judge/trial.ts'
+import type { GeneratorAccounts, LastingGenerator, SliceLoad, SlicePlan } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
 import type { Slice, SliceDetail, Trial } from '../model/heat.ts'
@@ -24,11 +23,11 @@ export interface Track {
 }
 
 /** One cell that is measured, with what is asked of it and what asks. */
-export interface Entrant<Kind extends Driver = Driver> {
+export interface Entrant {
   cell: Cell
   server: Server
   workload: Workload
-  driver: Kind
+  generator: LastingGenerator
 }
 
 /** Why a cell cannot go on; the message is a sentence without the full stop. */
@@ -55,16 +54,13 @@ export async function measureSlice(
   entrant: Entrant,
   { phase, durationMs, pass, seed }: SliceSpec,
 ): Promise<Slice> {
-  const { driver, workload } = entrant
+  const { generator, workload } = entrant
   const { details } = track
   const { connections } = entrant.cell
-  const plan = { connections, durationMs, timeoutMs: SLICE_TIMEOUT_MS, seed, details }
-  const { load, otherConnections, ...frame } = await measure(track, entrant, async (place, onPhase) => {
-    const checked = await driver.check({ ...place, ...plan })
-    const offered = await onPhase((phases) => driver.run({ ...place, ...plan, ...phases }))
-    const errors = addErrors(checked.errors, offered.errors)
-    return { ...offered, checked: offered.checked + checked.checked, errors }
-  })
+  const plan = { connections, durationMs, timeoutMs: SLICE_TIMEOUT_MS, seed }
+  const { load, otherConnections, ...frame } = await measure(track, entrant, (place, onPhase) =>
+    onPhase((phases) => generator.run({ ...place, ...plan, ...phases })),
+  )
   const { disturbance } = frame
   return {
     ...frame,
@@ -73,7 +69,7 @@ export async function measureSlice(
     requests: load.requests,
     checked: load.checked,
     errors: load.errors,
-    meanLatency: load.latencySeconds.mean,
+    meanLatency: load.meanLatency,
     // A clock that ticks every 10 ms says too little about a slice of 50 ms.
     disturbed: isTaken(
       hasExactClock() ? disturbance : { ...disturbance, serverForeign: null, generatorForeign: null },
@@ -93,7 +89,7 @@ const TRIAL_TIMEOUT_MS = 10_000
  */
 export async function measureTrial(
   track: Track,
-  entrant: Entrant<StartgridDriver>,
+  entrant: Entrant,
   load: { rate: number; durationMs: number; seed: number },
 ): Promise<Trial> {
   const plan = { ...load, connections: entrant.cell.connections, timeoutMs: TRIAL_TIMEOUT_MS }
@@ -102,7 +98,7 @@ export async function measureTrial(
     otherConnections: _,
     ...frame
   } = await measure(track, entrant, async (place, onPhase) => {
-    const offered = await onPhase((phases) => entrant.driver.offer({ ...place, ...plan, ...phases }))
+    const offered = await onPhase((phases) => entrant.generator.offer({ ...place, ...plan, ...phases }))
     const { cpu, self } = offered
     return { ...offered, generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds } }
   })
@@ -118,7 +114,7 @@ interface Measured<Load> extends Omit<Account, 'voidBecause'> {
   cell: string
   at: number
   load: Load
-  /** Opened meanwhile on this machine, without those of a generator that opened its own meanwhile. */
+  /** Opened meanwhile on this machine, after those of the generator. */
   otherConnections: number | null
 }
 
@@ -128,13 +124,13 @@ const TRIES = 4
 /** Offers one load, again a few times if it does not count, and takes what the kernel says of it before and after. */
 async function measure<Load extends { generator: GeneratorAccounts }>(
   { signal, beganAt, details }: Track,
-  { cell, server, workload, driver }: Entrant,
+  { cell, server, workload, generator }: Entrant,
   offer: (place: Place, onPhase: OnPhase) => Promise<Load>,
 ): Promise<Measured<Load>> {
   const place = { target: server.target, ...requestOf(workload), signal }
   for (let tries = 1; ; tries++) {
     await failIfEnded(server)
-    const accounts = new LoadAccounts({ cell, server, driver }, details && cell.topology !== 'direct')
+    const accounts = new LoadAccounts({ server, generator }, details && cell.topology !== 'direct')
     const load = await offer(place, (one) => accounts.observe(one)).catch(asFailure)
     const { voidBecause, ...account } = await accounts.read(
       load instanceof CellFailure ? UNKNOWN : load.generator,
@@ -176,21 +172,17 @@ function othersThan(
   return newConnections === undefined || opened === null ? opened : Math.max(0, opened - requests)
 }
 
-function detailOf(
-  { latencySeconds: { p50, p975, p99 }, secondRates = [], bytes, handshakes = {} }: SliceLoad,
-  otherConnections: number | null,
-): SliceDetail {
+function detailOf({ bytes, handshakes }: SliceLoad, otherConnections: number | null): SliceDetail {
   return {
-    latency: { p50, p975: p975 ?? null, p99 },
-    ...{ secondRates, otherConnections },
+    otherConnections,
     ...(bytes !== undefined && { bytes }),
     ...(Object.keys(handshakes).length > 0 && { handshakes: Object.keys(handshakes) }),
   }
 }
 
-/** What a load cost: from when all connections are open to the last response, where the driver says when that is. */
+/** What a load cost: from when all connections are open to the last response. */
 class LoadAccounts {
-  readonly #entrant: Pick<Entrant, 'cell' | 'server' | 'driver'>
+  readonly #entrant: Pick<Entrant, 'server' | 'generator'>
   readonly #counts: boolean
   /** `performance.now()` */
   beganAt = 0
@@ -199,14 +191,13 @@ class LoadAccounts {
   #accepted: (number | undefined)[] = []
 
   /** @param counts whether it also counts connections */
-  constructor(entrant: Pick<Entrant, 'cell' | 'server' | 'driver'>, counts: boolean) {
+  constructor(entrant: Pick<Entrant, 'server' | 'generator'>, counts: boolean) {
     this.#entrant = entrant
     this.#counts = counts
   }
 
   async observe<Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>): Promise<Load> {
     this.beganAt = performance.now()
-    if (!this.#entrant.driver.capabilities.phases) await this.#phase('open')
     try {
       return await offer({ onPhase: (phase) => this.#phase(phase) })
     } finally {
@@ -220,13 +211,12 @@ class LoadAccounts {
 
   get otherConnections(): number | null {
     const [before, after] = this.#accepted
-    const own = this.#entrant.driver.capabilities.phases ? 0 : this.#entrant.cell.connections
-    return before === undefined || after === undefined ? null : Math.max(0, after - before - own)
+    return before === undefined || after === undefined ? null : after - before
   }
 
   async #phase(phase: LoadPhase): Promise<void> {
     if (this.#counts) this.#accepted.push(acceptedConnections())
-    if (phase === 'open') this.#end = await this.#entrant.server.beginAccount(this.#entrant.driver)
+    if (phase === 'open') this.#end = await this.#entrant.server.beginAccount(this.#entrant.generator)
     else this.#compare = await this.#end?.()
   }
 }
@@ -237,12 +227,6 @@ const UNKNOWN: GeneratorAccounts = { cpuSeconds: null, waitSeconds: null }
 const NO_ACCOUNT: Account = {
   cpuSeconds: { app: null, proxy: null, generator: null },
   disturbance: { serverWait: null, generatorWait: null, serverForeign: null, generatorForeign: null },
-}
-
-/** Of the check before the slice and of the slice itself, by kind. */
-function addErrors(one: Slice['errors'], other: Slice['errors']): Slice['errors'] {
-  const kinds = ERROR_KINDS.filter((kind) => one[kind] !== undefined || other[kind] !== undefined)
-  return Object.fromEntries(kinds.map((kind) => [kind, (one[kind] ?? 0) + (other[kind] ?? 0)]))
 }
 
 function asFailure(error: unknown): CellFailure {

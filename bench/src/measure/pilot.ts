@@ -40,10 +40,10 @@ export interface PilotOptions {
 export async function pilot(
   {
     environment,
-    drivers,
+    generator,
     signal,
     progress,
-  }: Pick<PreparedRun, 'environment' | 'drivers' | 'signal' | 'progress'>,
+  }: Pick<PreparedRun, 'environment' | 'generator' | 'signal' | 'progress'>,
   name: string,
   race: LoadRace,
   cells: readonly Cell[],
@@ -58,7 +58,7 @@ export async function pilot(
     const entrants = started.map((one, index) => ({
       ...one,
       workload: workloadOf(race.workload, proofs[index]),
-      driver: drivers.usual,
+      generator,
     }))
     const notRaced = ({ cell }: Entrant, reason: string) =>
       new PilotError(`${cell.title} cannot be raced (${name}): ${reason}.`)

@@ -1,11 +1,11 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import type { Spinner } from '@startgrid/machine/spin.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Drivers } from '../drivers/create.ts'
 import type { Environment } from '../environments/environment.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
 import { isWithin } from '../judge/analysis.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
+import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, type ProbeRace, type Race } from '../model/experiment.ts'
 import type { Heat } from '../model/heat.ts'
@@ -22,7 +22,7 @@ export interface Running {
 interface Prepared {
   result: StoredResult
   environment: Pick<Environment, 'start'>
-  drivers: Pick<Drivers, 'usual' | 'get'>
+  generator: LastingGenerator
 }
 
 interface PlanOptions extends Running {
@@ -36,14 +36,14 @@ interface PlanOptions extends Running {
 /** What the heats of an experiment are. */
 export function planOf(
   experiment: Experiment,
-  { result, environment, drivers }: Prepared,
+  { result, environment, generator }: Prepared,
   { keepVoided = false, spinner, slowness = 1, openRates }: PlanOptions = {},
 ): HeatPlan {
   const { mode, settings } = result
   const { precision, pauseMs } = settings
   const isStudy = result.kind === 'study'
   const planned = settings.heats
-  const measure = (course: Course) => measureRace(course, experiment, result, drivers)
+  const measure = (course: Course) => measureRace(course, experiment, result)
   return {
     title: experiment.name,
     races: Object.keys(experiment.races),
@@ -58,10 +58,11 @@ export function planOf(
     longestMs: isRace(result) ? LONGEST_HEAT_MS : Number.POSITIVE_INFINITY,
     run: (frame, cells) => {
       const race = raceOf(experiment, frame.planned.race)
-      if (isProbe(race)) return runProbes(frame, cells, { race, quick: settings.profile === 'quick' })
+      if (isProbe(race))
+        return runProbes(frame, cells, { race, environment, quick: settings.profile === 'quick' })
       return runHeat({
         ...{ ...frame, cells, settings, slowness, environment, spinner, measure },
-        driverOf: ({ generator }) => drivers.get(generator),
+        generator,
         workloadOf: ({ system }) =>
           race.workloads?.[system] ?? experiment.systems[system]?.workload ?? race.workload,
         details: isStudy,
@@ -86,16 +87,11 @@ function openRateIn({ heats }: Pick<Run, 'heats'>, race: Race, name: string): nu
 }
 
 /** Passes, and then the latencies that claims are about: by then what a system can do is known, and it is as warm as it gets. */
-async function measureRace(
-  course: Course,
-  experiment: Experiment,
-  { heats, settings }: Run,
-  { usual: driver }: Pick<Drivers, 'usual'>,
-): Promise<void> {
+async function measureRace(course: Course, experiment: Experiment, { heats, settings }: Run): Promise<void> {
   await measurePasses(course)
   const name = course.planned.race
   const known = openRateIn({ heats }, raceOf(experiment, name), name)
-  await measureAtCommonRate(course, { experiment, settings, known, driver })
+  await measureAtCommonRate(course, { experiment, settings, known })
 }
 
 /** `--precision`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */
@@ -114,11 +110,12 @@ const MOST_HEATS = 100
 async function runProbes(
   { planned, signal, onProgress }: HeatFrame,
   cells: readonly Cell[],
-  { race, quick }: { race: ProbeRace; quick: boolean },
+  { race, environment, quick }: { race: ProbeRace; quick: boolean } & Pick<Prepared, 'environment'>,
 ): Promise<Heat> {
   const beganAt = performance.now()
   const record = newHeat(planned)
-  for (const [index, { id, system }] of shuffle(cells, createRandom(planned.seed)).entries()) {
+  for (const [index, cell] of shuffle(cells, createRandom(planned.seed)).entries()) {
+    const { id, system } = cell
     if (signal.aborted) break
     onProgress(index / cells.length)
     let foreign: number | null = null
@@ -127,7 +124,13 @@ async function runProbes(
     }
     try {
       const { heat } = planned
-      const figures = await race.probe(system, { signal, heat, quick, onForeign })
+      const figures = await race.probe(system, {
+        signal,
+        heat,
+        quick,
+        onForeign,
+        start: () => startAlone(environment, cell),
+      })
       record.probes.push({ cell: id, figures, foreign })
     } catch (error) {
       if (!signal.aborted) record.failures.push({ cell: id, reason: oneLine(error) })
@@ -135,4 +138,12 @@ async function runProbes(
   }
   record.seconds = (performance.now() - beganAt) / 1000
   return record
+}
+
+async function startAlone(environment: Pick<Environment, 'start'>, cell: Cell) {
+  const { running, failures, stop } = await environment.start([cell], { pinned: false })
+  const server = running.get(cell.id)
+  if (server !== undefined) return { target: server.target, stop }
+  await stop()
+  throw new Error(`${cell.title}: ${failures.get(cell.id)}`)
 }

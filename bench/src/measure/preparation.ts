@@ -1,17 +1,17 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
-import { createStartgridDriver, Drivers } from '../drivers/create.ts'
 import { measureCeiling } from '../environments/ceiling.ts'
 import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { ENDING_MS } from '../experiment/budget.ts'
 import { deriveWarnings } from '../judge/derive-warnings.ts'
+import { LastingGenerator } from '../load/generator.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult } from '../model/result.ts'
 import { describeWarning, type Warning } from '../model/warnings.ts'
 
-/** What every measurement does before and after: the machine, NGINX, the driver and its ceiling, the contract, warnings, saving. */
+/** What every measurement does before and after: the machine, NGINX, the generator and its ceiling, the contract, warnings, saving. */
 
 export interface RunContext<Kind extends StoredResult = StoredResult> {
   progress: Progress
@@ -27,7 +27,7 @@ export interface PreparedRun<Kind extends StoredResult = StoredResult> extends R
   result: Kind
   experiment: Experiment
   environment: Environment
-  drivers: Drivers
+  generator: LastingGenerator
   warn(warning: Warning): void
   /** `performance.now()` when the last heat has to be over. `--max-time` does not count the proof of equality. */
   endsAt: number
@@ -46,7 +46,7 @@ interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
 const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'no-nginx', 'no-njs', 'not-saved'])
 
 /**
- * Prepares, lets `measure` fill the result in place, and clears up: driver stopped, result saved, finished unless it was aborted.
+ * Prepares, lets `measure` fill the result in place, and clears up: generator stopped, result saved, finished unless it was aborted.
  * @throws {LoadError} with a sentence if no load can be offered
  */
 export async function withPreparedRun<Kind extends StoredResult>(
@@ -77,26 +77,26 @@ export async function withPreparedRun<Kind extends StoredResult>(
     throw error
   })
   if (environment === undefined) return store()
-  const { nginx, cores, generator } = environment
+  const { nginx, cores } = environment
   result.nginx = nginx
   result.settings.cores = cores
   try {
-    const driver = await createStartgridDriver(generator)
-    result.driver.version = driver.version
-    const drivers = new Drivers(driver, generator)
+    const generator = new LastingGenerator(environment.generator)
+    await generator.start()
+    result.driver.version = generator.version
     try {
       const prepared = {
         ...preparation,
         result,
         environment,
-        drivers,
+        generator,
         warn,
         store,
         endsAt: Number.POSITIVE_INFINITY,
       }
       await measureOn(prepared, measure)
     } finally {
-      await drivers.stop()
+      await generator.stop()
       store()
     }
   } finally {
@@ -109,7 +109,7 @@ async function measureOn<Kind extends StoredResult>(
   prepared: PreparedRun<Kind>,
   measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
-  const { result, environment, drivers, signal, warn } = prepared
+  const { result, environment, generator, signal, warn } = prepared
   const steal = watchSteal()
   const beganAt = performance.now()
   for (const warning of await inspectMachine(signal)) warn(warning)
@@ -117,7 +117,7 @@ async function measureOn<Kind extends StoredResult>(
   await prove(prepared)
   const { maxTimeMs } = result.settings
   if (maxTimeMs !== null) prepared.endsAt = beganAt + performance.now() - inspectedAt + maxTimeMs - ENDING_MS
-  const ceiling = { driver: drivers.usual, connections: 64, signal }
+  const ceiling = { generator, connections: 64, signal }
   result.driver.ceiling = await measureCeiling(environment, ceiling, warn)
   await measure(prepared)
   for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)

@@ -11,7 +11,6 @@ import { isRace, type Run, type StoredResult } from '../model/result.ts'
 import { runHeats } from './heats.ts'
 import { planOf, type Running } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
-import { runPublished } from './published.ts'
 
 /**
  * Measures what a result plans, and fills it in place. Heats are in random order,
@@ -41,9 +40,6 @@ export async function runExperiment<Kind extends StoredResult>(
     } finally {
       await spinner?.stop()
     }
-    const so: StoredResult = result
-    const isAsked = so.kind === 'study' && so.published !== null && so.mode === 'native'
-    if (isAsked && !context.signal.aborted) so.published = await runPublished(experiment, so, prepared)
   })
 }
 

@@ -1,6 +1,6 @@
 import { ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
 import Type from 'typebox'
-import { DRIVERS, NginxVersion } from './provenance.ts'
+import { NginxVersion } from './provenance.ts'
 import { count, flag, list, number, object, oneOf, orNull, type Static, text } from './schema.ts'
 
 /** The cells of a run: what each number belongs to. */
@@ -45,7 +45,6 @@ export const Cell = object({
     'Method and path; null where a program of its own measures instead of load.',
   ),
   connections: count('Connections kept open, each with one request in flight.'),
-  generator: oneOf(DRIVERS, 'What offers its load.'),
   openLoop: flag('Of studies: its latency is measured in open loop as well.'),
   warmupMs: number('Load on this cell after each launch that is discarded, in milliseconds.'),
   warmupRequests: count(

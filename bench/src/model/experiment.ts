@@ -1,6 +1,6 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
-import type { BodyExpectation } from '@startgrid/loadgen'
+import type { BodyExpectation, Target } from '@startgrid/loadgen'
 import type { KeyType } from '@startgrid/nginx/certificate.ts'
 
 /**
@@ -21,8 +21,6 @@ export interface Experiment {
   costs?: readonly Costs[]
   /** Systems of one race that differ in the number of workers, for a scaling curve. */
   scaling?: readonly Scaling[]
-  /** The source's own tool and settings, for `--as-published`. */
-  published?: readonly PublishedLoad[]
 }
 
 /** What a study file says: a question, the systems that are compared, how they are loaded, and what a source claims of them. */
@@ -72,8 +70,6 @@ export interface System {
   twinOf?: string
   /** Asked instead of what the race asks. */
   workload?: Workload
-  /** What offers the load; default `startgrid`. */
-  generator?: 'startgrid' | 'autocannon' | 'wrk'
   /**
    * Why it cannot be measured on this machine, such as a program that a probe needs: a clause; null if it can. Then it is left out.
    * @param download whether that may be fetched
@@ -209,7 +205,7 @@ export interface LoadRace {
   sliceMs?: number
   /**
    * Whose latency is measured as well: in open loop, after the slices, all at the same rate. That is half of what the slowest of those
-   * can do that a claim about latency names (without such a claim: of all of these). Only systems with Startgrid's own generator.
+   * can do that a claim about latency names (without such a claim: of all of these).
    */
   openLoop?: readonly string[]
 }
@@ -217,6 +213,8 @@ export interface LoadRace {
 /** Systems that are measured one after the other by a program of their own, instead of by load. */
 export interface ProbeRace {
   systems: readonly string[]
+  /** The source's own command. Without a claim that it decides, it runs only with `--as-published`. */
+  tool?: string
   /**
    * Starts one system afresh, measures it, and ends it.
    * @throws {Error} with a sentence, if it cannot be measured
@@ -234,6 +232,8 @@ export interface ProbeContext {
   quick: boolean
   /** To be told which part of all cores others used meanwhile, 0 to 1, where it is known: such a launch is measured again. */
   onForeign(part: number): void
+  /** Starts the system on all cores. @throws {Error} with a sentence */
+  start(): Promise<{ target: Target; stop(): Promise<unknown> }>
 }
 
 /**
@@ -242,12 +242,11 @@ export interface ProbeContext {
  * - `median-rate`: the median of the rates of single seconds
  * - `cpu`: CPU seconds of server and proxy per request
  * - `mean-latency`, `median-latency` and so on: seconds from when a request was due to its response's last byte, in open loop at the race's
- *   stated rate
- * - `closed-mean-latency` and so on: seconds from a request to its response's last byte, in closed loop
+ *   stated rate; of a source's tool, from a request to its response in the closed loop of that tool
  * - `startup`: seconds from the start of the process to its first response
  * - `bytes`: of a response with its headers
  * - `origin`: requests that reached the app behind a cache, per request
- * - `first-byte`: seconds from a request to the first byte of its response's body
+ * - `first-byte`, `last-byte`: seconds from a request to that byte of its response's body
  * - `longest`: seconds that the one waited that waited longest
  * - `staleness`: seconds since the app made the oldest response that a client got
  * - `ready-memory`, `open-memory`, `peak-memory`: resident bytes at that moment, while many responses are under way, and the most until the end
@@ -261,14 +260,11 @@ export const METRICS = [
   'p90-latency',
   'p97.5-latency',
   'p99-latency',
-  'closed-mean-latency',
-  'closed-median-latency',
-  'closed-p97.5-latency',
-  'closed-p99-latency',
   'startup',
   'bytes',
   'origin',
   'first-byte',
+  'last-byte',
   'longest',
   'staleness',
   'ready-memory',
@@ -280,17 +276,9 @@ export type Metric = (typeof METRICS)[number]
 
 export type Figures = Partial<Record<Metric, number>>
 
-/** Of each latency that claims are about the one in closed loop, which is shown beside it. */
-const CLOSED_LOOP: Partial<Readonly<Record<Metric, Metric>>> = {
-  'mean-latency': 'closed-mean-latency',
-  'median-latency': 'closed-median-latency',
-  'p97.5-latency': 'closed-p97.5-latency',
-  'p99-latency': 'closed-p99-latency',
-}
-
-/** @returns undefined for what is not measured in open loop */
-export function closedLoopOf(metric: Metric): Metric | undefined {
-  return CLOSED_LOOP[metric]
+/** Whether it is one of the latencies. */
+export function isLatency(metric: Metric): boolean {
+  return metric.endsWith('-latency')
 }
 
 /** A ratio that the source published, and the cells that it is tested on. */
@@ -302,6 +290,8 @@ export interface Claim {
   /** A question of ours, which nobody has published. It is counted apart. */
   ours?: true
   race: string
+  /** The race of `under`, where it is another one: a probe and a load may be compared. */
+  against?: string
   metric: Metric
   /** Names of systems: `over` / `under`. */
   over: string
@@ -344,23 +334,6 @@ export interface Scaling {
   race: string
   /** Number of workers by system; one of them has 1. */
   workers: Readonly<Record<string, number>>
-}
-
-/** What the source ran: its tool, settings and size of responses. Shown beside ours; it never decides a verdict. */
-export interface PublishedLoad {
-  race: string
-  tool: 'wrk' | 'autocannon'
-  /** Connections; several are tried, and the best rate is shown, where the source did so. */
-  connections: readonly number[]
-  /** Threads of wrk, or workers of autocannon. */
-  threads: number
-  seconds: number
-  /** Only these of the race; default all. */
-  systems?: readonly string[]
-  /** Asked instead of what the race asks, such as a page of the source's size. */
-  path?: string
-  /** Why its figures may differ from ours: a sentence. */
-  differs: string
 }
 
 /** What a reason may quote; undefined where it was not measured. */

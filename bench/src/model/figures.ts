@@ -1,7 +1,7 @@
 import { TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import Type from 'typebox'
 import { METRICS as STUDY_METRICS } from './experiment.ts'
-import { count, flag, list, number, object, oneOf, orNull, record, type Static, text } from './schema.ts'
+import { count, flag, list, number, object, oneOf, orNull, type Static, text } from './schema.ts'
 
 /**
  * What follows from the measured: `analyse` makes it, reports show it. Plain data, part of the result. In mode `target` nothing is
@@ -177,29 +177,6 @@ export const Analysis = object({
   proxyCosts: list(ProxyCost, 'What NGINX in front costs, for every app measured both ways.'),
 })
 
-/** One run of the source's own tool. */
-export type PublishedFigures = Static<typeof PublishedFigures>
-export const PublishedFigures = object({
-  race: text('Which race.'),
-  system: text('Which system.'),
-  tool: oneOf(['wrk', 'autocannon'], 'What the source used.'),
-  command: text('The command, with URL in place of the address.'),
-  connections: count('Connections of the best run.'),
-  rate: number('Responses per second.'),
-  latency: object(
-    {
-      mean: number('In seconds.'),
-      p50: number('In seconds.'),
-      p975: numberOrNull('In seconds; null where the tool does not tell.'),
-      p99: number('In seconds.'),
-    },
-    'As the tool says.',
-  ),
-  medianRate: numberOrNull('Median of the rates of single seconds; null for wrk, which does not tell.'),
-  errors: record(Type.Integer(), 'By kind; the figures are shown marked if there is any.'),
-  failure: orNull(Type.String(), 'Why there are no figures; then they are 0.'),
-})
-
 const StudyMetric = Type.Enum(STUDY_METRICS, { description: 'As docs/studies explains.' })
 
 export type StudyFigures = Static<typeof StudyFigures>
@@ -238,12 +215,12 @@ const ClaimResult = object({
   says: text('What the source says, as one clause.'),
   ours: Type.Optional(flag('Whether it is a question of ours, which nobody has published.')),
   race: text('Which race.'),
+  against: Type.Optional(text('The race of the second system, where it is another one.')),
   metric: StudyMetric,
   over: text('A system.'),
   under: text('The system that it is divided by.'),
   published: number('The published ratio.'),
   ratio: intervalOrNull('Ours; null if it was not measured.'),
-  closedLoop: intervalOrNull('Of a latency, that in closed loop: shown, and decides nothing.'),
   verdict: oneOf(
     [
       'holds',

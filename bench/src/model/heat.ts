@@ -63,18 +63,6 @@ export const Disturbance = object(
 export type SliceDetail = Static<typeof SliceDetail>
 const SliceDetail = object(
   {
-    latency: object(
-      {
-        p50: number('In seconds.'),
-        p975: orNull(Type.Number(), 'In seconds; null where the generator does not tell.'),
-        p99: number('In seconds.'),
-      },
-      'From a request to its response, in closed loop.',
-    ),
-    secondRates: list(
-      Type.Number(),
-      'Responses of each whole second; empty for slices that are shorter than three.',
-    ),
     bytes: Type.Optional(number('Of a response with its headers, on average.')),
     handshakes: Type.Optional(
       list(Type.String(), 'What connections over TLS agreed on, and whether they resumed a session.'),
@@ -93,9 +81,7 @@ const STRETCH = {
   at: number('Seconds from the beginning of the heat.'),
   seconds: number('From the first send to the last response, in seconds.'),
   requests: count('Whole responses.'),
-  checked: count(
-    'Responses whose body was compared; by foreign generators in a short load right before the slice.',
-  ),
+  checked: count('Responses whose body was compared.'),
   errors: Errors,
   cpuSeconds: CpuSeconds,
   disturbance: Disturbance,

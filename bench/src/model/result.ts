@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { Cell, ConformanceRecord } from './cell.ts'
-import { Analysis, PilotRecord, PublishedFigures, StudyAnalysis } from './figures.ts'
+import { Analysis, PilotRecord, StudyAnalysis } from './figures.ts'
 import { Heat, type Trial } from './heat.ts'
 import { DriverRecord, Machine, NginxVersion, TargetRecord, Versions } from './provenance.ts'
 import { count, list, object, oneOf, orNull, type Static, text } from './schema.ts'
@@ -90,10 +90,6 @@ const Study = object({
   kind: Type.Literal('study'),
   study: text('Name of the study.'),
   ...RUN,
-  published: orNull(
-    Type.Array(PublishedFigures),
-    "What the source's own tool measured; null unless `--as-published`.",
-  ),
   race: Type.Optional(RaceRecord),
   analysis: orNull(StudyAnalysis, AFTER),
 })

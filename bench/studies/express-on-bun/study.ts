@@ -1,7 +1,6 @@
 import { formatMegabytes, formatMicros, formatRate } from '@startgrid/cli/numbers.ts'
 import { startGenerator, sumErrors } from '@startgrid/loadgen'
 import { currentMemory, processTree } from '@startgrid/machine/processes.ts'
-import { startSystem } from '../../src/environments/native/systems.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type {
   Claim,
@@ -13,6 +12,7 @@ import type {
   System,
 } from '../../src/model/experiment.ts'
 import { BARE } from '../overhead/study.ts'
+import { toolRace } from '../tool.ts'
 
 /** The same apps, which keep the contract, on Node and on Bun. */
 
@@ -44,8 +44,6 @@ const bare = (role: 'express' | 'node', runtime: Runtime): System => ({
   warmupMs: WARMUP_MS,
 })
 
-const byWrk = (system: System): System => ({ ...system, title: `${system.title}, wrk`, generator: 'wrk' })
-
 const onBoth = (name: string, of: (runtime: Runtime) => System): Readonly<Record<string, System>> =>
   Object.fromEntries(RUNTIMES.map((runtime) => [`${name} ${runtime}`, of(runtime)]))
 
@@ -54,6 +52,9 @@ const bunServe = (role: Role): System => ({
   app: { package: 'apps/bun', role },
   warmupMs: WARMUP_MS,
 })
+
+/** The other generator. It sleeps while it waits, and shares the cores. */
+const WRK = 'hello by wrk'
 
 /** The most that a generator can ask for, of a server that does nothing. */
 const CEILING: System = { title: 'NGINX alone', nginx: { front: 'return-200' }, serverBound: false }
@@ -64,9 +65,6 @@ const HELLO: Readonly<Record<string, System>> = {
   ...onBoth('http', (runtime) => bare('node', runtime)),
   serve: bunServe('hello'),
   ceiling: CEILING,
-  ...onBoth('express-wrk', (runtime) => byWrk(app('express', runtime, 'hello'))),
-  ...onBoth('bare-wrk', (runtime) => byWrk(bare('express', runtime))),
-  'ceiling-wrk': byWrk(CEILING),
 }
 
 const PAGE: Readonly<Record<string, System>> = {
@@ -96,11 +94,11 @@ const race = (systems: Readonly<Record<string, System>>, role: Role, connections
 /** Memory is read of a server that was just started, and again after so long a load. */
 const LOAD_MS = { quick: 700, full: 1500 } as const
 
-async function measureMemory(system: System, { quick, signal }: ProbeContext): Promise<Figures> {
+async function measureMemory(system: System, { quick, signal, start }: ProbeContext): Promise<Figures> {
   const generator = await startGenerator()
   const others = new Set(processTree(process.pid))
   try {
-    const { target, stop } = await startSystem(system, { nginx: undefined })
+    const { target, stop } = await start()
     try {
       const pids = processTree(process.pid).filter((pid) => !others.has(pid))
       const ready = currentMemory(pids)
@@ -125,7 +123,7 @@ const claim = (
   says: string,
   name: string,
   published: Claim['published'],
-  more: Pick<Claim, 'because'> & { metric?: 'cpu' } = {},
+  more: Pick<Claim, 'because'> & Partial<Pick<Claim, 'race' | 'metric'>> = {},
 ): Claim => ({
   ...{ id, says, race: 'hello', metric: 'rate', over: `${name} bun`, under: `${name} node`, published },
   ...more,
@@ -145,6 +143,9 @@ export const expressOnBun: Study = {
   systems: { ...HELLO, ...PAGE, ...MEMORY },
   races: {
     hello: race(HELLO, 'hello', 64),
+    [WRK]: toolRace(['express node', 'express bun', 'bare node', 'bare bun', 'ceiling'], {
+      ...{ name: 'wrk', connections: 64, seconds: 5, path: () => WORKLOADS.hello.path },
+    }),
     page: race(PAGE, 'ssr', 8),
     memory: {
       systems: Object.keys(MEMORY),
@@ -166,7 +167,8 @@ export const expressOnBun: Study = {
         because: explainBare,
       },
     ),
-    claim('bare-by-wrk', 'The same, driven by wrk', 'bare-wrk', [59_026, 19_039], {
+    claim('bare-by-wrk', 'The same, driven by wrk', 'bare', [59_026, 19_039], {
+      race: WRK,
       because: explainCeilings,
     }),
     claim(
@@ -178,7 +180,7 @@ export const expressOnBun: Study = {
         because: explainMemory,
       },
     ),
-    claim('app-by-wrk', 'The same, driven by wrk', 'express-wrk', [11_800, 16_200]),
+    claim('app-by-wrk', 'The same, driven by wrk', 'express', [11_800, 16_200], { race: WRK }),
     claim('app-cpu', 'A request takes 1.94 times the CPU on Bun (122 and 63 µs)', 'express', [122, 63], {
       metric: 'cpu',
     }),
@@ -210,7 +212,7 @@ function explainBare({ value }: Measured): string | null {
 }
 
 function explainCeilings({ value }: Measured): string | null {
-  const [ours, wrk] = ['ceiling', 'ceiling-wrk'].map((name) => value('hello', name, 'rate'))
+  const [ours, wrk] = ['hello', WRK].map((race) => value(race, 'ceiling', 'rate'))
   if (ours === undefined || wrk === undefined) return null
   return `Of NGINX alone our generator gets ${formatRate(ours)} responses per second, and wrk ${formatRate(wrk)}.`
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
+import { formatMicros, formatPercent, formatRate, formatRatio } from '@startgrid/cli/numbers.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { exactly } from '@startgrid/loadgen'
 import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
@@ -13,6 +13,7 @@ import type {
   System,
   Workload,
 } from '../../src/model/experiment.ts'
+import { type Tool, toolRace } from '../tool.ts'
 
 const app = (title: string, path: string, role = 'hello', front?: FrontKind): System => ({
   title,
@@ -25,14 +26,6 @@ const nginxAlone = (workers: number): System => ({
   title: workers === 1 ? 'NGINX alone' : `NGINX alone, ${workers} workers`,
   nginx: { front: 'return-200', workers },
   cores: workers,
-})
-
-/** One autocannon is one core of generator. The question is whether it or the server is the limit. */
-const byAutocannon = (system: System): System => ({
-  ...system,
-  title: `${system.title} by autocannon`,
-  generator: 'autocannon',
-  serverBound: false,
 })
 
 const njs = (engine: 'njs' | 'qjs'): System => ({
@@ -62,10 +55,8 @@ const inAllWays = (name: string, title: string, path: string): Readonly<Record<s
 
 const HELLO: Readonly<Record<string, System>> = {
   nginx: nginxAlone(1),
-  'nginx-autocannon': byAutocannon(nginxAlone(1)),
   ...inAllWays('fastify', 'Fastify', 'apps/fastify'),
   ...inAllWays('bun', 'Bun.serve', 'apps/bun'),
-  'bun-autocannon': byAutocannon(app('Bun.serve', 'apps/bun')),
   ...inAllWays('node', 'node:http', 'apps/node'),
   fastcgi: app('FastCGI, NGINX', 'bench/studies/nginx-proxy/subjects/fastcgi', 'json', 'fastcgi'),
   'fastcgi-socket': app(
@@ -119,8 +110,18 @@ const claim = (
   [over, under]: readonly [over: string, under: string],
   published: Claim['published'],
   says: string,
-  because: Claim['because'] = (measured) => compareCpu(measured, over, under),
-): Claim => ({ id, says, race: 'hello', metric: 'rate', over, under, published, because })
+  more: Partial<Pick<Claim, 'race' | 'against' | 'because'>> = {},
+): Claim => ({
+  ...{ id, says, race: 'hello', metric: 'rate', over, under, published },
+  because: (measured) => compareCpu(measured, over, under),
+  ...more,
+})
+
+/** One autocannon is one core of generator. The question is whether it or the server is the limit. */
+const ONE = 'hello by autocannon'
+const FOUR = 'hello by autocannon, 4 workers'
+
+const AUTOCANNON: Tool = { name: 'autocannon', connections: 64, seconds: 5, path: () => WORKLOADS.hello.path }
 
 /** See docs/studies/nginx-proxy.md. */
 export const nginxProxy: Study = {
@@ -142,6 +143,8 @@ export const nginxProxy: Study = {
       connections: 64,
       openLoop: ['nginx', 'fastify', 'fastify-naive', 'fastify-nginx', 'bun', 'node-nginx', 'fastcgi'],
     },
+    [ONE]: toolRace(['nginx', 'bun', 'fastify', 'fastify-naive'], AUTOCANNON),
+    [FOUR]: toolRace(['nginx'], { ...AUTOCANNON, threads: 4 }),
     workers: { systems: Object.keys(WORKERS), workload: WORKLOADS.hello, connections: 64 },
     'small file': files('.css', 64),
     'large file': files('.js', 16),
@@ -161,17 +164,17 @@ export const nginxProxy: Study = {
     ),
     claim(
       'nginx-over-bun-by-one',
-      ['nginx-autocannon', 'bun-autocannon'],
+      ['nginx', 'bun'],
       [78_000, 106_000],
       'Driven by one generator worker, NGINX alone is 0.74 times as fast as Bun.serve',
-      explainGenerator,
+      { race: ONE, because: explainGenerator },
     ),
     claim(
       'generator-was-the-limit',
-      ['nginx', 'nginx-autocannon'],
+      ['nginx', 'nginx'],
       [200_000, 78_000],
       'The generator was the limit: with more of it, NGINX alone is 2.6 times as fast',
-      explainGenerator,
+      { against: ONE, because: explainGenerator },
     ),
     claim(
       'bun-over-fastify',
@@ -184,7 +187,7 @@ export const nginxProxy: Study = {
       ['fastify-naive', 'fastify'],
       [21_000, 49_000],
       'Behind NGINX, as most configure it, Fastify is 0.43 times as fast as direct',
-      explainProxy,
+      { because: explainProxy },
     ),
     // No figure was published. If the second parse were the reason, performance would return without it.
     claim(
@@ -192,7 +195,7 @@ export const nginxProxy: Study = {
       ['fastcgi', 'node-nginx'],
       [49_000, 21_000],
       'Parsing HTTP twice is the reason: NGINX that hands over what it has parsed is 2.3 times as fast',
-      explainParsing,
+      { because: explainParsing },
     ),
   ],
   steps: [
@@ -207,28 +210,6 @@ export const nginxProxy: Study = {
     { what: 'njs instead of a second server', race: 'hello', from: 'node-nginx', to: 'njs' },
   ],
   scaling: [{ title: 'NGINX alone', race: 'workers', workers: { nginx: 1, 'nginx-2': 2, 'nginx-4': 4 } }],
-  published: [
-    {
-      race: 'hello',
-      tool: 'autocannon',
-      connections: [8, 64, 128],
-      threads: 1,
-      seconds: 5,
-      systems: ['nginx-autocannon', 'bun-autocannon', 'bun', 'fastify', 'fastify-naive'],
-      differs:
-        'One autocannon is slower than these servers, so what it shows of the fastest of them is itself.',
-    },
-    {
-      race: 'hello',
-      tool: 'autocannon',
-      connections: [64],
-      threads: 4,
-      seconds: 5,
-      systems: ['nginx'],
-      differs:
-        'Four workers of autocannon take the cores that servers need, where there are not at least six.',
-    },
-  ],
 }
 
 function compareCpu({ value }: Measured, over: string, under: string): string | null {
@@ -241,10 +222,13 @@ function compareCpu({ value }: Measured, over: string, under: string): string | 
   )
 }
 
-function explainGenerator({ coreUse }: Measured): string | null {
-  const [nginx, bun] = [coreUse('hello', 'nginx-autocannon'), coreUse('hello', 'bun-autocannon')]
-  if (nginx === undefined || bun === undefined) return null
-  return `Driven by one autocannon, NGINX used ${formatPercent(nginx)} of its core, and Bun ${formatPercent(bun)}: below 95 % the generator is the limit.`
+function explainGenerator({ value }: Measured): string | null {
+  const [ours, theirs] = ['hello', ONE].map((race) =>
+    ['nginx', 'bun'].flatMap((name) => value(race, name, 'rate') ?? []),
+  )
+  if (ours?.length !== 2 || theirs?.length !== 2) return null
+  const [both, byOne] = [ours, theirs].map((rates) => rates.map(formatRate).join(' and '))
+  return `One autocannon gets ${byOne} responses per second of NGINX and Bun, and a generator that is not the limit ${both}.`
 }
 
 /** Connection reuse, the extra hop and the shared core, each by its own figure. */

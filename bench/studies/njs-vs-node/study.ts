@@ -3,6 +3,7 @@ import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { exactly } from '@startgrid/loadgen'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import { toolRace } from '../tool.ts'
 
 type Role = 'hello' | 'ssr'
 
@@ -98,6 +99,20 @@ export const njsVsNode: Study = {
       openLoop: ['hello-njs', 'hello-qjs', 'hello-koa', 'hello-jitless'],
     },
     ssr: { systems: Object.keys({ ...SSR, ...CONTEXTS }), workload: PAGE, connections: 16 },
+    ...Object.fromEntries(
+      (
+        [
+          ['hello', WORKLOADS.hello],
+          ['ssr', PAGE],
+        ] as const
+      ).map(([race, { path }]) => [
+        `${race} by wrk`,
+        toolRace(
+          ['njs', 'njs-8', 'koa', 'jitless'].map((name) => `${race}-${name}`),
+          { ...{ name: 'wrk', connections: 400, threads: 6, seconds: 30 }, path: () => path },
+        ),
+      ]),
+    ),
   },
   claims: [
     claim('hello', 'njs', 'koa', 'njs is 1.38 times as fast as Koa'),
@@ -126,16 +141,6 @@ export const njsVsNode: Study = {
     { what: "QuickJS: the page's bundle", race: 'ssr', from: 'small-qjs', to: 'large-qjs' },
     { what: 'QuickJS: rendering the page', race: 'ssr', from: 'large-qjs', to: 'ssr-qjs' },
   ],
-  published: (['hello', 'ssr'] as const).map((race) => ({
-    race,
-    tool: 'wrk',
-    connections: [400],
-    threads: 6,
-    seconds: 30,
-    systems: [`${race}-njs`, `${race}-njs-8`, `${race}-koa`, `${race}-jitless`],
-    differs:
-      'Six threads of wrk share the cores with the servers, and 400 connections wait long enough at an interpreted page to time out.',
-  })),
 }
 
 function compareCpu({ value }: Measured, race: Role, over: Published, under: Published): string | null {

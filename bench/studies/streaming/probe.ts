@@ -2,9 +2,7 @@ import { Agent, type ClientRequest, get, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Target } from '@startgrid/grid/launcher.ts'
 import { currentMemory, processTree } from '@startgrid/machine/processes.ts'
-import { findNginx } from '@startgrid/nginx/find.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { startSystem } from '../../src/environments/native/systems.ts'
 import type { Figures, ProbeContext, System } from '../../src/model/experiment.ts'
 
 /** What one client sees of a page whose last part is slow, and the memory that the server needs while 100 clients wait for that. */
@@ -27,12 +25,11 @@ const ASKED = { quick: 5, full: 20 } as const
 export async function measurePages(
   system: System,
   pathOf: (slowMs: number) => string,
-  { quick, signal }: ProbeContext,
+  { quick, signal, start }: ProbeContext,
 ): Promise<Figures> {
   const effort = quick ? 'quick' : 'full'
   const others = new Set(processTree(process.pid))
-  const found = await findNginx()
-  const { target, stop } = await startSystem(system, { nginx: found.kind === 'none' ? undefined : found })
+  const { target, stop } = await start()
   const own = processTree(process.pid).filter((pid) => !others.has(pid))
   const agent = new Agent({ keepAlive: true, maxSockets: OPEN })
   const asked: ClientRequest[] = []
@@ -51,7 +48,7 @@ export async function measurePages(
     const memory = system.nginx === undefined ? await openMany(own, () => ask(LONG_MS)) : {}
     return {
       'first-byte': median(pages.map(({ first }) => first)) / 1000,
-      'closed-median-latency': median(pages.map(({ last }) => last)) / 1000,
+      'last-byte': median(pages.map(({ last }) => last)) / 1000,
       ...memory,
     }
   } finally {

@@ -1,6 +1,7 @@
 import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
 import type { Claim, Measured, Study, System } from '../../src/model/experiment.ts'
+import { toolRace } from '../tool.ts'
 import { measureMessages } from './messages/measure.ts'
 
 type Runtime = 'node' | 'bun'
@@ -121,6 +122,10 @@ export const workerPool: Study = {
       connections: 32,
       openLoop: ['fastify', 'fastify-pool', 'bun', 'bun-pool'],
     },
+    'http by autocannon': toolRace(['fastify', 'fastify-pool', 'bun', 'bun-pool'], {
+      ...{ name: 'autocannon', connections: 32, seconds: 10 },
+      path: (system) => (system.endsWith('-pool') ? '/helloworld' : '/local'),
+    }),
     pages: {
       systems: ['page', 'pooled-page'],
       workload: { path: '/page?items=1000', expect: {} },
@@ -161,16 +166,6 @@ export const workerPool: Study = {
       'Bun.serve through the pool is as fast as Fastify direct (0.96)',
       [49_000, 51_000],
     ),
-  ],
-  published: [
-    {
-      race: 'http',
-      tool: 'autocannon',
-      connections: [6, 8, 32],
-      threads: 1,
-      seconds: 10,
-      differs: 'autocannon is slower than Bun.serve, and shares the cores with the workers of the pool.',
-    },
   ],
 }
 

@@ -3,18 +3,18 @@ import { describe, test } from 'node:test'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { LoadError } from '@startgrid/loadgen'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import type { Driver, SliceLoad, SlicePlan } from '../../src/drivers/driver.ts'
 import { measureCeiling, withCeiling } from '../../src/environments/ceiling.ts'
 import { openNative } from '../../src/environments/native/environment.ts'
+import type { LastingGenerator, SliceLoad, SlicePlan } from '../../src/load/generator.ts'
 import type { Warning } from '../../src/model/warnings.ts'
 import { STUDIES } from '../../studies/index.ts'
-import { fakeDriver } from '../fixtures/fake-driver.ts'
+import { fakeGenerator } from '../fixtures/fake-generator.ts'
 
 const nginx = await findNginx({ download: false })
 const NOTHING = { name: 'none', systems: {}, races: {}, claims: [] }
 
 /** Asks the server once per load, and tells what it is told to. */
-function asking(result: Partial<SliceLoad> | Error, warmupMs = 0) {
+function asking(result: Partial<SliceLoad> | Error) {
   const [durations, responses]: [number[], string[]] = [[], []]
   const run = async ({ target, path, durationMs }: SlicePlan) => {
     if (result instanceof Error) throw result
@@ -23,7 +23,7 @@ function asking(result: Partial<SliceLoad> | Error, warmupMs = 0) {
       responses.push(await (await fetch(`http://${target.host}:${target.port}${path}`)).text())
     return result
   }
-  return { ...fakeDriver(run, { capabilities: { warmupMs } }), durations, responses }
+  return { generator: fakeGenerator(run), durations, responses }
 }
 
 test('the ceiling takes no system of a study away', () => {
@@ -34,9 +34,12 @@ test('the ceiling takes no system of a study away', () => {
 })
 
 describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () => {
-  async function measure(driver: Driver, signal = new AbortController().signal) {
+  async function measure(
+    { generator }: { generator: LastingGenerator },
+    signal = new AbortController().signal,
+  ) {
     const warnings: Warning[] = []
-    const options = { driver, connections: 8, signal }
+    const options = { generator, connections: 8, signal }
     const quiet = {
       progress: createProgress(),
       warn() {},
@@ -48,17 +51,11 @@ describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () 
     return { rate, warnings }
   }
 
-  test("is the driver's rate against NGINX itself, after its warm-up", async () => {
-    const driver = asking({ rate: 123_456 }, 300)
-    assert.deepEqual(await measure(driver), { rate: 123_456, warnings: [] })
-    assert.deepEqual(driver.durations, [300, 600])
-    assert.deepEqual(driver.responses, ['Hello World!', 'Hello World!'])
-  })
-
-  test('needs no warm-up of compiled programs', async () => {
-    const driver = asking({ rate: 5 })
-    await measure(driver)
-    assert.deepEqual(driver.durations, [600])
+  test("is the generator's rate against NGINX itself, after its warm-up", async () => {
+    const asked = asking({ rate: 123_456 })
+    assert.deepEqual(await measure(asked), { rate: 123_456, warnings: [] })
+    assert.deepEqual(asked.durations, [1000, 600])
+    assert.deepEqual(asked.responses, ['Hello World!', 'Hello World!'])
   })
 
   test('is unknown after errors, which the warning tells', async () => {
@@ -76,7 +73,7 @@ describe('the ceiling', { skip: nginx.kind === 'none' && nginx.describe() }, () 
   test('is unknown after an interruption, without a word', async () => {
     const { rate, warnings } = await measure(asking({ errors: { reset: 2 } }), AbortSignal.abort())
     assert.deepEqual([rate, warnings], [null, []])
-    const dying = asking(new LoadError('The generator process has ended.'), 300)
+    const dying = asking(new LoadError('The generator process has ended.'))
     assert.deepEqual(await measure(dying, AbortSignal.abort()), { rate: null, warnings: [] })
   })
 })

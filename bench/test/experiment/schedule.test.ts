@@ -49,7 +49,7 @@ describe('passes', () => {
   const settings = { slices: 19, sliceMs: 50 }
   const [cell] = cells
   assert.ok(cell)
-  const fast = { cell, rate: 50_000, minSliceMs: 1 }
+  const fast = { cell, rate: 50_000 }
   const slow = (connections: number, rate: number) => ({ ...fast, cell: { ...cell, connections }, rate })
 
   test('a slice lasts at least 4 connections / rate, and is measured about as long as others, three times at least', () => {
@@ -62,14 +62,6 @@ describe('passes', () => {
     assert.deepEqual(fit(64, 1280), [19, 4, 200])
     assert.deepEqual(fit(8, 54), [19, 6, 593])
     assert.deepEqual(fit(64, 20), [19, 6, 2000], 'a warm-up that others took decides nothing for long')
-  })
-
-  test('where nothing can end sooner there are fewer passes; beside a faster driver a cell joins some of them', () => {
-    const foreign = { ...fast, minSliceMs: 500 }
-    const alone = fitPasses([foreign, foreign], settings)
-    assert.deepEqual([alone.passes, alone.cells[0]?.every, alone.cells[0]?.durationMs], [3, 1, 500])
-    const { passes, cells: fitted } = fitPasses([fast, foreign], settings)
-    assert.deepEqual([passes, ...fitted.map(({ every }) => every)], [19, 1, 6])
   })
 
   test('a study that asks for slices of seconds gets one', () => {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { LoadResult, Target } from '@startgrid/loadgen'
-import { driversOf, measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
+import { measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
 import { QUIET } from '../../simulation/scenarios.ts'
 import { World } from '../../simulation/world.ts'
-import type { StartgridDriver } from '../../src/drivers/startgrid.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { analyseStudy } from '../../src/judge/study/analysis.ts'
+import type { LastingGenerator } from '../../src/load/generator.ts'
 import { runHeats } from '../../src/measure/heats.ts'
 import { planOf } from '../../src/measure/plan.ts'
 import type { Study } from '../../src/model/experiment.ts'
@@ -108,7 +108,7 @@ const STUDY: Study = {
 
 test('a study', async (context) => {
   const world = new World(QUIET, 5)
-  const options = { profile: 'quick', asPublished: false, heats: undefined, seed: 3 } as const
+  const options = { profile: 'quick', heats: undefined, seed: 3 } as const
   const result = createStudyResult(STUDY, options, '')
   prepare(result)
   result.settings.cores = { server: 0, servers: [0], generator: 1 }
@@ -133,26 +133,25 @@ function prepare(result: StoredResult): void {
 
 /** Servers of the world, and a generator that also offers open loops. */
 function simulateLoads(world: World, result: StoredResult) {
-  const { driver, environment, load } = simulate(world, result)
-  const offer: StartgridDriver['offer'] = async ({ target, rate, durationMs = 0, seriesMs }) => {
+  const { generator, environment, load } = simulate(world, result)
+  const offer: LastingGenerator['offer'] = async ({ target, rate, durationMs = 0, onPhase }) => {
+    await onPhase?.('open')
     const seconds = durationMs / 1000
     const done = load(target as Target, seconds)
     const capacity = done.requests / done.seconds
-    return loadOf({ capacity, seconds, rate, seriesMs })
+    return loadOf({ capacity, seconds, rate })
   }
-  const usual = { ...driver, offer } as unknown as StartgridDriver
-  return { environment, drivers: driversOf(usual) }
+  return { environment, generator: { ...generator, offer } as unknown as LastingGenerator }
 }
 
 interface Offered {
   capacity: number
   seconds: number
   rate: number | undefined
-  seriesMs: number | undefined
 }
 
 /** What a queue with one server would show: waits grow with the use of the server, and above its capacity with the time. */
-function loadOf({ capacity, seconds, rate = capacity, seriesMs }: Offered): LoadResult {
+function loadOf({ capacity, seconds, rate = capacity }: Offered): LoadResult {
   const isOpen = rate !== capacity
   const factor = Math.max(1, rate / capacity)
   const requests = Math.round(rate * seconds)
@@ -164,7 +163,6 @@ function loadOf({ capacity, seconds, rate = capacity, seriesMs }: Offered): Load
   const mean = values.reduce((sum, one) => sum + one, 0) / values.length
   const latency = { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(0.9999) }
   const lag = { mean: 0.01, p50: 0.01, p90: 0.02, p99: 0.03, p999: 0.04, max: 0.05 }
-  const windows = seriesMs === undefined ? 0 : Math.floor((seconds * 1000) / seriesMs)
   const load = {
     requests,
     seconds: lasted,
@@ -176,13 +174,7 @@ function loadOf({ capacity, seconds, rate = capacity, seriesMs }: Offered): Load
     lag: isOpen ? lag : null,
     histograms: { latency: histogramOf(values), service: '', lag: histogramOf([1e-5, 2e-5]) },
     openLoop: isOpen ? { offered: rate, achieved: Math.min(rate, capacity) } : null,
-    series: Array.from({ length: windows }, (_, index) => ({
-      at: (index * (seriesMs ?? 0)) / 1000,
-      seconds: (seriesMs ?? 0) / 1000,
-      requests: Math.round((requests * (seriesMs ?? 0)) / (seconds * 1000)),
-      // It takes a while until the last overload is over.
-      p99: index < 3 ? 100 * latency.p99 : latency.p99,
-    })),
+    series: [],
     cpu: { seconds: lasted },
     statuses: {},
     self: { bound: false, waitSeconds: 0 },

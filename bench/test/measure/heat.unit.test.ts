@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { SlicePlan } from '../../src/drivers/driver.ts'
 import type { Server, Servers } from '../../src/environments/environment.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { SlicePlan } from '../../src/load/generator.ts'
 import { runHeat } from '../../src/measure/heat.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Slice } from '../../src/model/heat.ts'
-import { fakeDriver } from '../fixtures/fake-driver.ts'
+import { fakeGenerator } from '../fixtures/fake-generator.ts'
 
 const CELL = newCell({
   ...{ id: 'target/status direct', race: 'status', app: 'target/status', role: 'status' },
@@ -43,8 +43,8 @@ const serversOf = (cells: readonly Cell[]): Servers => ({
 })
 
 /** Serves as many requests per second as the list says of each cell, and takes no time. */
-const driverOf = (rates: readonly number[], onRun: (plan: SlicePlan) => void = () => {}) =>
-  fakeDriver(async (plan) => {
+const generatorOf = (rates: readonly number[], onRun: (plan: SlicePlan) => void = () => {}) =>
+  fakeGenerator(async (plan) => {
     onRun(plan)
     const seconds = plan.durationMs / 1000
     const rate = rates[('port' in plan.target ? plan.target.port : 0) - 1] ?? 0
@@ -71,7 +71,7 @@ async function slicesOf(
     settings: { slices: 10, sliceMs: 100_000 },
     slowness,
     environment: { start: async () => serversOf(cells) },
-    driverOf: () => driverOf(rates, onRun),
+    generator: generatorOf(rates, onRun),
     workloadOf: () => WORKLOADS.status,
     moreWarmup: new Map(),
     endsAt: performance.now() + leftMs,

@@ -7,7 +7,7 @@ import { fitsLatencies, startsWithin } from '../../src/measure/race.ts'
 test('a race takes as many starts as fit, at least those planned; fast servers need less time for a latency', () => {
   const systems = ['before', 'after'].map((name) => ({ name }))
   const experiment = createRace({ systems, requests: [{ path: '/' }], connections: 32 })
-  const plan = { profile: 'full', asPublished: false, heats: 10, seed: 1 } as const
+  const plan = { profile: 'full', heats: 10, seed: 1 } as const
   const result = createStudyResult(experiment, plan, '')
   Object.assign(result.settings, RACE_SETTINGS)
   for (const cell of result.cells) cell.warmupMs = 500
@@ -21,7 +21,7 @@ test('a race takes as many starts as fit, at least those planned; fast servers n
 
 test('where a verdict needs all the time, latencies are left out, unless a rate was asked for', () => {
   const systems = ['before', 'after'].map((name) => ({ name }))
-  const plan = { profile: 'full', asPublished: false, heats: 5, seed: 1 } as const
+  const plan = { profile: 'full', heats: 5, seed: 1 } as const
   const fitsIn = (seconds: number, { rate, heats = 5 }: { rate?: number; heats?: number } = {}) => {
     const experiment = createRace({ systems, requests: [{ path: '/' }], connections: 32, rate })
     const result = createStudyResult(experiment, { ...plan, heats }, '')

@@ -52,7 +52,7 @@ const TINY: Study = {
 const SILENT: Progress = { begin() {}, update() {}, say() {}, stop() {} }
 
 function planned(study: Study): StudyResult {
-  const options = { profile: 'quick', asPublished: false, heats: 2, seed: 7 } as const
+  const options = { profile: 'quick', heats: 2, seed: 7 } as const
   return createStudyResult(study, options, 'test')
 }
 
@@ -107,7 +107,7 @@ test('two heats of a real study: slices, probes, what failed, and a result that 
     for (const { requests, errors, detail, cell, pass, phase } of slices) {
       equal(cell, 'hello node')
       deepEqual(errors, {})
-      ok(detail && requests > 0 && detail.latency.p50 > 0 && detail.latency.p99 >= detail.latency.p50)
+      ok(detail && requests > 0 && (detail.bytes ?? 0) > 0)
       equal(pass === null, phase === 'warmup')
     }
   }

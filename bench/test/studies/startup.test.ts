@@ -16,6 +16,7 @@ const context = {
   quick: true,
   heat: 1,
   onForeign() {},
+  start: () => Promise.reject(new Error('It starts by itself.')),
 }
 
 test('an app starts, with a compile cache and without, and its memory is known', {
@@ -34,7 +35,7 @@ test('an app starts, with a compile cache and without, and its memory is known',
 })
 
 test('the page gets a row per app: both start-ups, memory and the size of the image', (t) => {
-  const result = createStudyResult(startup, { profile: 'full', asPublished: false, heats: 3, seed: 1 }, '')
+  const result = createStudyResult(startup, { profile: 'full', heats: 3, seed: 1 }, '')
   for (const heat of [1, 2, 3])
     for (const race of Object.keys(startup.races)) {
       const probes = result.cells

@@ -4,7 +4,10 @@ import { sample } from '@startgrid/cli/test-run.ts'
 import { processTree } from '@startgrid/machine/processes.ts'
 import { measureMessages } from '../../studies/worker-pool/messages/measure.ts'
 
-const context = (signal: AbortSignal) => ({ signal, quick: true, heat: 1, onForeign() {} })
+const context = (signal: AbortSignal) => ({
+  ...{ signal, quick: true, heat: 1, onForeign() {} },
+  start: () => Promise.reject(new Error('It starts by itself.')),
+})
 
 /** Each is loaded with 23,000 messages: a short run tries one. */
 for (const runtime of sample('pools', ['node', 'bun'] as const, 1))

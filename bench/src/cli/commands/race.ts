@@ -66,7 +66,7 @@ async function measure(
 function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
   const experiment = createRace({ ...options, systems })
   const command = commandOf(options.program, options.words, options.seed)
-  const plan = { ...options, profile: 'full', asPublished: false } as const
+  const plan = { ...options, profile: 'full' } as const
   const result = {
     ...createStudyResult(experiment, plan, command),
     race: recordOfRace(options, systems),

@@ -11,11 +11,11 @@ import { PUBLISHED, STUDIES } from '../../../studies/index.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
 import { startup } from '../../../studies/startup/study.ts'
 import { createStudyResult } from '../../experiment/result.ts'
-import { plannedStudyMs, type StudyProfile } from '../../experiment/study.ts'
+import { chooseRaces, plannedStudyMs, type StudyProfile } from '../../experiment/study.ts'
 import { baseOf } from '../../measure/common-rate.ts'
 import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
-import { type Claim, closedLoopOf, isProbe, publishedRatio, type Study } from '../../model/experiment.ts'
+import { type Claim, isProbe, publishedRatio, type Study } from '../../model/experiment.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { RESULTS, ResultError, recordOf, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
@@ -47,8 +47,12 @@ function describePlans(options: StudyOptions): string {
 
 /** With `--all`, what is finished of this commit is not measured again. */
 function plan(options: StudyOptions, command: string): PlannedStudy[] {
-  const { studies, profile = 'full', seed = newSeed() } = options
-  return studies.map((study) => {
+  const { profile = 'full', seed = newSeed(), asPublished } = options
+  const studies = options.studies.map((study) => chooseRaces(study, asPublished))
+  const measurable = studies.filter(({ races }) => Object.keys(races).length > 0)
+  if (measurable.length === 0)
+    throw new UsageError(`${listOf(studies.map(({ name }) => name))} has no command of its source to run.`)
+  return measurable.map((study) => {
     const result = createStudyResult(study, { ...options, profile, seed }, command)
     return { study, result: (options.all && findFinished(result)) || result }
   })
@@ -56,7 +60,7 @@ function plan(options: StudyOptions, command: string): PlannedStudy[] {
 
 /** The newest run of a study with as much effort, of this commit, in bench/results. */
 export function findFinished(
-  { study, versions: { startgrid }, settings, published }: StudyResult,
+  { study, versions: { startgrid }, settings, cells }: StudyResult,
   directory = RESULTS,
 ): StudyResult | undefined {
   const files = globSync(`*/${study}.json`, { cwd: directory }).toSorted().reverse()
@@ -69,7 +73,7 @@ export function findFinished(
         !startgrid.endsWith('-dirty') &&
         found.settings.profile === settings.profile &&
         found.settings.heats === settings.heats &&
-        (found.published === null) === (published === null),
+        found.cells.length === cells.length,
     )
 }
 
@@ -190,8 +194,7 @@ function describeStudies(studies: readonly Study[]): string {
 
 function lineOf(claim: Claim): string {
   const ratio = formatRatio(publishedRatio(claim)).padStart(7)
-  const how = closedLoopOf(claim.metric) === undefined ? '' : ' (open loop)'
-  return `${ratio}  ${indented(`${claim.says}${how}`, ' '.repeat(9), COLUMNS).trimStart()}`
+  return `${ratio}  ${indented(claim.says, ' '.repeat(9), COLUMNS).trimStart()}`
 }
 
 /** Systems, launches and time. */

@@ -111,9 +111,9 @@ function startedElsewhere(origin: string, signal: AbortSignal): Running {
 function serverOf({ target, pids, whyEnded }: Running, cores: Cores | null): Server {
   return {
     ...{ target, whyEnded },
-    beginAccount: async (driver) => {
+    beginAccount: async (generator) => {
       const app = pids()
-      const subject = { proxy: [], generator: driver.pids(), cores }
+      const subject = { proxy: [], generator: generator.pids(), cores }
       return beginAccountOf({ ...subject, app: app.length > 0 ? app : undefined })
     },
   }

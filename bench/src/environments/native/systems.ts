@@ -200,11 +200,11 @@ function serverOf({ target, copies, nginx }: Parts, cores: Settings['cores']): S
     target,
     engine: engine && `${engine} in NGINX ${version}`,
     whyEnded: async () => endingOf(copies) ?? (nginx?.pids().length === 0 ? 'NGINX ended' : null),
-    beginAccount: async (driver) =>
+    beginAccount: async (generator) =>
       beginAccountOf({
         app: appPids({ copies, nginx }),
         proxy: first === undefined ? [] : (nginx?.pids() ?? []),
-        generator: driver.pids(),
+        generator: generator.pids(),
         cores,
       }),
   }

@@ -78,8 +78,8 @@ function runningServer(
       const reason = await whySilent(origin, { signal })
       return reason === null ? null : `the server no longer responds (${reason})`
     },
-    beginAccount: async (driver) => {
-      const end = beginAccountOf({ app: undefined, proxy: [], generator: driver.pids(), cores })
+    beginAccount: async (generator) => {
+      const end = beginAccountOf({ app: undefined, proxy: [], generator: generator.pids(), cores })
       return async () => {
         const accountFor = await end()
         return (own) => {

@@ -1,5 +1,5 @@
-import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
-import { mean } from '@startgrid/stats/moments.ts'
+import { type Interval, rowMean, toInterval, withComponents } from '@startgrid/stats/estimate.ts'
+import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Cell } from '../../model/cell.ts'
 import {
@@ -149,8 +149,36 @@ class StudyLayouts {
   }
 
   /** `over` / `under`; null if one was not measured. */
-  readonly ratio = (race: string, metric: Metric, over: string, under: string): Interval | null =>
-    this.compare(race, metric, over, under)?.ratio ?? null
+  readonly ratio = (
+    race: string,
+    metric: Metric,
+    over: string,
+    under: string,
+    against = race,
+  ): Interval | null =>
+    race === against
+      ? (this.compare(race, metric, over, under)?.ratio ?? null)
+      : this.#across([race, over], [against, under], metric)
+
+  /** Of two races, whose heats are not the same: the difference of two means, each with its own spread (Welch 1947, Biometrika 34:28). */
+  #across(
+    over: readonly [string, string],
+    under: readonly [string, string],
+    metric: Metric,
+  ): Interval | null {
+    const [a, b] = [over, under].map(([race, name]) => {
+      const layout = this.#layouts.get(`${race} ${metric}`)
+      return (layout?.values[layout.names.indexOf(name)] ?? []).filter((log) => log !== null)
+    })
+    if (!a?.length || !b?.length) return null
+    const estimate = mean(a) - mean(b)
+    if (a.length < 2 || b.length < 2) return { value: Math.exp(estimate), low: null, high: null }
+    const parts = [a, b].map((logs) => ({
+      variance: sampleVariance(logs) / logs.length,
+      df: logs.length - 1,
+    }))
+    return toInterval(withComponents(estimate, parts, a.length + b.length - 2))
+  }
 
   readonly compare = (race: string, metric: Metric, over: string, under: string) => {
     const layout = this.#layouts.get(`${race} ${metric}`)

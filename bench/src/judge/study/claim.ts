@@ -1,28 +1,22 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Cell } from '../../model/cell.ts'
-import {
-  type Claim,
-  closedLoopOf,
-  type Measured,
-  type Metric,
-  publishedRatio,
-} from '../../model/experiment.ts'
+import { type Claim, isLatency, type Measured, type Metric, publishedRatio } from '../../model/experiment.ts'
 import type { ClaimResult, StudyFigures, Verdict } from '../../model/figures.ts'
 
 /** What claims are judged by. */
 export interface ClaimContext {
   cells: readonly Cell[]
   figures: readonly StudyFigures[]
-  ratio(race: string, metric: Metric, over: string, under: string): Interval | null
+  /** @param against the race of `under`; default the same */
+  ratio(race: string, metric: Metric, over: string, under: string, against?: string): Interval | null
   measured: Measured
 }
 
 export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
-  const { id, says, ours, race, metric, over, under } = claim
+  const { id, says, ours, race, against, metric, over, under } = claim
   const published = publishedRatio(claim)
-  const ratio = context.ratio(race, metric, over, under)
-  const closedLoop = closedLoopOf(metric)
+  const ratio = context.ratio(race, metric, over, under, against)
   const undecided = whyUndecided(claim, ratio, context)
   const verdict = undecided === null && ratio !== null ? decide(ratio, published) : 'undecided here'
   return {
@@ -30,12 +24,12 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
     says,
     ...(ours && { ours }),
     race,
+    ...(against !== undefined && { against }),
     metric,
     over,
     under,
     published,
     ratio,
-    closedLoop: closedLoop === undefined ? null : context.ratio(race, closedLoop, over, under),
     verdict,
     undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published) : null),
     because: ratio === null ? null : (claim.because?.(context.measured) ?? null),
@@ -44,12 +38,16 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
 
 /** Why the ratio, if there is one, may not decide: a clause. Null if it may. */
 function whyUndecided(
-  { race, metric, over, under }: Claim,
+  { race, against = race, metric, over, under }: Claim,
   ratio: Interval | null,
   context: ClaimContext,
 ): string | null {
-  const cells = [over, under].map((system) =>
-    context.cells.find((one) => one.race === race && one.system === system),
+  const pair = [
+    { race, system: over },
+    { race: against, system: under },
+  ]
+  const cells = pair.map((own) =>
+    context.cells.find((one) => one.race === own.race && one.system === own.system),
   )
   for (const cell of cells) {
     if (cell === undefined) return 'it was not measured'
@@ -59,11 +57,10 @@ function whyUndecided(
   const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
   if (small !== undefined) return whyTooSmall(small)
   for (const cell of cells) {
-    const figures = context.figures.find((one) => one.race === race && one.system === cell?.system)
+    const figures = context.figures.find((one) => one.race === cell?.race && one.system === cell?.system)
     const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
     if (cell !== undefined && failed !== undefined) return `${cell.title} is void: ${failed.finding}`
-    const { voidedBecause = null, late: left = [] } =
-      (closedLoopOf(metric) === undefined ? null : figures?.openLoop) ?? {}
+    const { voidedBecause = null, late: left = [] } = (isLatency(metric) ? figures?.openLoop : null) ?? {}
     const late = left.includes(metric) ? 'the generator was late' : voidedBecause
     if (cell !== undefined && late !== null) return `the latency of ${cell.title} is void: ${late}`
   }

@@ -1,7 +1,6 @@
-import { median } from '@startgrid/stats/moments.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Figures, Metric } from '../../model/experiment.ts'
-import type { Heat, Probe, Slice, SliceDetail } from '../../model/heat.ts'
+import type { Heat, Probe, Slice } from '../../model/heat.ts'
 import type { CellRecord } from '../analysis/record.ts'
 import { meanOf, serverSeconds } from '../analysis/slices.ts'
 import { isTakenPart, keepQuiet } from '../gates.ts'
@@ -33,9 +32,6 @@ export function loadFigures(record: CellRecord, heats: readonly Heat[]): (Launch
     const used = serverSeconds(cell, cpuSeconds)
     const opened = sumOf(slices, ({ detail }) => detail?.otherConnections ?? null)
     const exponential = (log: number | null | undefined) => (log == null ? null : Math.exp(log))
-    const percentile = (name: keyof SliceDetail['latency']) =>
-      latencyOf(slices, ({ detail }) => detail?.latency[name] ?? null)
-    const rates = slices.flatMap(({ detail }) => detail?.secondRates ?? [])
     // Of a command.
     const { startup, readyMemory, peakMemory } =
       own[index]?.launches.find((one) => one.app === cell.app) ?? {}
@@ -43,11 +39,6 @@ export function loadFigures(record: CellRecord, heats: readonly Heat[]): (Launch
       figures: known({
         rate: exponential(logs.rate[index]),
         cpu: exponential(logs.cpu[index]),
-        'closed-mean-latency': latencyOf(slices, ({ meanLatency }) => meanLatency),
-        'closed-median-latency': percentile('p50'),
-        'closed-p97.5-latency': percentile('p975'),
-        'closed-p99-latency': percentile('p99'),
-        'median-rate': rates.length === 0 ? null : median(rates),
         bytes: meanOf(slices.map(({ detail }) => detail?.bytes)),
         startup,
         'ready-memory': readyMemory,
@@ -98,16 +89,6 @@ function sharesOf(requests: readonly number[]): LaunchFigures['workerShares'] {
   const total = requests.reduce((sum, one) => sum + one, 0)
   if (total === 0) return null
   return { least: Math.min(...requests) / total, most: Math.max(...requests) / total }
-}
-
-/** Of several slices the mean, each request with the same weight. */
-function latencyOf(slices: readonly Slice[], value: (slice: Slice) => number | null): number | null {
-  const requests = slices.reduce((sum, slice) => sum + slice.requests, 0)
-  const waited = sumOf(slices, (slice) => {
-    const one = value(slice)
-    return one === null ? null : one * slice.requests
-  })
-  return waited === null ? null : waited / requests
 }
 
 /** Null if it is not known of every slice, or there is none. */

@@ -112,8 +112,8 @@ const RULE =
 const SHARED =
   'A system with a role of the contract passes its suite first, so that all do the same work. Servers and NGINX have one core, the generator another, unless a page says otherwise. A rate counts only while the ' +
   "servers' core is busy. A latency is that of an open loop, from when a request was due: each system of a race gets the same requests at random times, at a rate that the study states, or half the capacity of the slowest one that a claim about " +
-  'latency names. One for which that is more than 90 % of its own is left out. The latency of the closed loop stands beside it. It is only connections / rate, and decides nothing. A system that could use more ' +
-  "cores than there are is measured all the same, and claims about it are undecided. `--as-published` also runs the source's own tool and settings, which decide nothing.\n\n" +
+  'latency names. One for which that is more than 90 % of its own is left out. A claim about the tool of a source is decided by that tool. A system that could use more ' +
+  "cores than there are is measured all the same, and claims about it are undecided. `--as-published` runs nothing but the source's own commands.\n\n" +
   '[How the benchmark measures](../method.md) says the rest.'
 
 /** Of many verdicts that rest on 95 % intervals, some are wrong. */

@@ -12,7 +12,6 @@ import {
   describeVersions,
   latencySections,
   missingCores,
-  publishedSections,
   raceSections,
   scalingSections,
   startupChart,
@@ -39,11 +38,10 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
     }),
     sections: [
       ...costSections(study, record),
-      ...raceSections(record),
+      ...raceSections(record, study.races),
       ...latencySections(record),
       ...stepSections(record),
       ...scalingSections(record),
-      ...publishedSections(study, record),
       { title: 'Where it comes from', notes: conditions(study, record), place: 'folded' },
     ],
     command,
@@ -141,12 +139,10 @@ export function claimCells(claim: ClaimResult, cells: readonly Cell[]): string[]
 
 /** Why a claim is undecided, and what else was found: `Claim 3: undecided, because …` */
 function reasonsOf({ analysis }: StudyResult): string[] {
-  return (analysis?.claims ?? []).flatMap(({ because, undecided, closedLoop }, index) => {
-    const known = [
-      undecided === null ? null : `undecided, because ${undecided}.`,
-      closedLoop === null ? null : `In closed loop the ratio is ${formatRatioInterval(closedLoop)}.`,
-      because,
-    ].filter((one) => one !== null)
+  return (analysis?.claims ?? []).flatMap(({ because, undecided }, index) => {
+    const known = [undecided === null ? null : `undecided, because ${undecided}.`, because].filter(
+      (one) => one !== null,
+    )
     return known.length === 0 ? [] : [`Claim ${index + 1}: ${known.join(' ')}`]
   })
 }

@@ -8,15 +8,14 @@ import {
   formatRate,
   formatRateEnds,
   formatRatio,
-  formatRatioInterval,
   orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Metric, Study } from '../../model/experiment.ts'
-import type { ClaimResult, PublishedFigures, StudyFigures } from '../../model/figures.ts'
+import { isProbe, type Metric, type Race, type Study } from '../../model/experiment.ts'
+import type { ClaimResult, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import type { DotChart, Section } from '../document.ts'
 import { signed } from './costs.ts'
@@ -24,12 +23,12 @@ import { signed } from './costs.ts'
 /** A study's figures as tables, the same on a terminal and in Markdown. */
 
 /** All systems of each race. */
-export function raceSections(result: StudyResult): Section[] {
+export function raceSections(result: StudyResult, own: Study['races']): Section[] {
   const races = [...Map.groupBy(result.cells, ({ race }) => race)]
   return races.map(([race, cells]) => {
     const entries = entriesOf(result, cells)
     return {
-      title: titleOf(race, cells),
+      title: titleOf(race, own[race], cells),
       table: withoutUnknown(
         tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
       ),
@@ -56,9 +55,7 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
   metric('bytes', 2, 'bytes', formatRate),
   metric('to app', 0, 'origin', formatPercent),
   metric('first byte ms', 0, 'first-byte', formatSeconds),
-  counted('last byte ms', 0, ({ figures: { 'first-byte': first, 'closed-median-latency': last } }) =>
-    first === undefined || last === undefined ? '' : formatSeconds(last.value),
-  ),
+  metric('last byte ms', 0, 'last-byte', formatSeconds),
   metric('longest ms', 0, 'longest', formatSeconds),
   metric('oldest ms', 0, 'staleness', formatSeconds),
   metric('start ms', 0, 'startup', formatSeconds),
@@ -67,8 +64,9 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
   metric('MB peak', 1, 'peak-memory', formatMegabytes),
 ]
 
-function titleOf(race: string, cells: readonly Cell[]): string {
+function titleOf(race: string, own: Race | undefined, cells: readonly Cell[]): string {
   const [first] = cells
+  if (own !== undefined && isProbe(own) && own.tool !== undefined) return `${race}: ${own.tool}`
   if (first?.workload == null) return race
   return `${race}: ${first.workload}, ${first.connections?.toLocaleString('en-US')} connections`
 }
@@ -126,70 +124,6 @@ export function scalingSections(result: StudyResult): Section[] {
     ]),
     notes: [],
   }))
-}
-
-/** The source's own tools, of `--as-published`. */
-export function publishedSections(study: Study, result: StudyResult): Section[] {
-  const { published } = result
-  if (published === null) return []
-  const table = tableOf(
-    published,
-    [
-      left('system', 0, ({ system }) => study.systems[system]?.title ?? system),
-      left('race', 0, ({ race }) => race),
-      left('command', 0, ({ command }) => command),
-      right('req/s', 0, (one) => {
-        if (one.failure !== null) return 'failed'
-        return `${formatRate(one.rate)}${errorsOf(one) > 0 ? ' !' : ''}`
-      }),
-      right('errors', 0, (one) => (errorsOf(one) > 0 ? errorsOf(one).toLocaleString('en-US') : '')),
-    ],
-    (one) => (one.failure !== null || errorsOf(one) > 0 ? 'void' : 'plain'),
-  )
-  const title = "As published: the source's tool, unpinned; decides nothing"
-  return [{ title, table, notes: publishedNotes(study, result, published) }]
-}
-
-function errorsOf({ errors }: PublishedFigures): number {
-  return Object.values(errors).reduce((sum, count) => sum + count, 0)
-}
-
-/** From this factor on the two profiles tell different stories. */
-const APART = 1.25
-
-/** What failed, what is marked, and where the source's tool disagrees with ours, with the reason. */
-function publishedNotes(study: Study, result: StudyResult, published: readonly PublishedFigures[]): string[] {
-  const failures = published.flatMap(({ system, failure }) =>
-    failure === null ? [] : [`${study.systems[system]?.title ?? system}: ${failure}.`],
-  )
-  const marked = published.some((one) => errorsOf(one) > 0)
-  const apart = (result.analysis?.claims ?? []).flatMap((claim) => describeApart(claim, published) ?? [])
-  const reasons = (study.published ?? [])
-    .filter(({ race }) => apart.some((one) => one.race === race))
-    .map(({ differs }) => differs)
-  return [
-    ...(marked
-      ? ['! marks runs with errors: what failed is not counted, which makes a server look faster.']
-      : []),
-    ...failures,
-    ...apart.map(({ text }) => text),
-    ...new Set(reasons),
-  ]
-}
-
-/** @returns null if they agree, or one of them has no figure */
-function describeApart(
-  { id, race, over, under, metric, ratio }: ClaimResult,
-  published: readonly PublishedFigures[],
-): { race: string; text: string } | null {
-  const [a, b] = [over, under].map((system) =>
-    published.find((one) => one.race === race && one.system === system && one.failure === null),
-  )
-  if (metric !== 'rate' || ratio === null || a === undefined || b === undefined || b.rate === 0) return null
-  const theirs = a.rate / b.rate
-  const factor = theirs / ratio.value
-  if (Math.max(factor, 1 / factor) <= APART) return null
-  return { race, text: `${id}: ${formatRatio(theirs)} as published, ${formatRatioInterval(ratio)} ours.` }
 }
 
 /** A row: a system in one race, with its figures; undefined if it was skipped. */
@@ -264,12 +198,12 @@ export function formatSeconds(seconds: number): string {
 
 /** How many cores an undecided claim needs, that of the generator included; null if this machine has them. */
 export function missingCores(
-  { race, over, under, verdict }: ClaimResult,
+  { race, against = race, over, under, verdict }: ClaimResult,
   cells: readonly Cell[],
 ): number | null {
   const small = cells.filter(
     ({ race: own, app, cores }) =>
-      own === race && (app === over || app === under) && cores.given < cores.wanted,
+      ((own === race && app === over) || (own === against && app === under)) && cores.given < cores.wanted,
   )
   if (verdict !== 'undecided here' || small.length === 0) return null
   return Math.max(...small.map(({ cores, workload }) => cores.wanted + (workload === null ? 0 : 1)))
@@ -283,7 +217,7 @@ export function describeVersions({ source }: Study, { versions: { packages } }: 
   return changes.length === 0 ? null : changes.join(', ')
 }
 
-/** Of the races whose latencies are asked for: at one rate for all, and those of the closed loop beside them. */
+/** Of the races whose latencies are asked for: at one rate for all. */
 export function latencySections(result: StudyResult): Section[] {
   return (result.analysis?.openRates ?? []).map(({ race, rate }, index) => {
     const cells = result.cells.filter((cell) => cell.race === race && cell.openLoop && cell.skipped === null)
@@ -291,15 +225,14 @@ export function latencySections(result: StudyResult): Section[] {
     return {
       title: `${race}: latency in ms at ${formatRate(rate)} requests per second`,
       table: tableOf<Entry>(entries, columnsOf(rate), (entry) => (isVoid(entry) ? 'void' : 'plain')),
-      notes: [...(index === 0 ? [WHY_UNLIKE] : []), ...voidNotes(entries), ...lateNotes(entries, HEADINGS)],
+      notes: [...(index === 0 ? [OPEN_LOOP] : []), ...voidNotes(entries), ...lateNotes(entries, HEADINGS)],
     }
   })
 }
 
 /** Told once, under the first of them. */
-const WHY_UNLIKE =
-  'Open loop: requests are due at random times, as many for each system, and wait from then on. Closed loop: each connection waits for its ' +
-  'response before it sends the next request, so that its latency is only connections / rate. The load is a part of the rate in closed loop.'
+const OPEN_LOOP =
+  'Open loop: requests are due at random times, as many for each system, and wait from then on. The load is a part of the rate in closed loop.'
 
 function isVoid({ shown }: Entry): boolean {
   return !isCounted(shown) || (shown.openLoop?.voidedBecause ?? null) !== null
@@ -314,8 +247,6 @@ const HEADINGS = {
 } as const
 
 function columnsOf(openRate: number): ItemColumn<Entry>[] {
-  const closed = (heading: string, name: Metric, priority = 0) =>
-    right<Entry>(heading, priority, ({ shown }) => millisecondsOf(shown, name))
   const open = (heading: string, name: Metric, priority = 0, ifVoid = '') =>
     right<Entry>(heading, priority, (entry) => (isVoid(entry) ? ifVoid : millisecondsOf(entry.shown, name)))
   return [
@@ -329,8 +260,6 @@ function columnsOf(openRate: number): ItemColumn<Entry>[] {
     open(HEADINGS['p90-latency'], 'p90-latency'),
     open(HEADINGS['p97.5-latency'], 'p97.5-latency', 1),
     open(HEADINGS['p99-latency'], 'p99-latency'),
-    closed('closed mean', 'closed-mean-latency'),
-    closed('closed p99', 'closed-p99-latency', 2),
   ]
 }
 

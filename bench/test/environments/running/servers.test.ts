@@ -10,7 +10,7 @@ import { WORKLOADS } from '../../../src/experiment/workloads.ts'
 import { runHeat } from '../../../src/measure/heat.ts'
 import type { Experiment } from '../../../src/model/experiment.ts'
 import type { Heat } from '../../../src/model/heat.ts'
-import { fakeDriver } from '../../fixtures/fake-driver.ts'
+import { fakeGenerator } from '../../fixtures/fake-generator.ts'
 
 const { signal } = new AbortController()
 const CELL = newCell({
@@ -79,14 +79,14 @@ describe('a server that already runs', () => {
       await during()
       return {}
     }
-    const driver = fakeDriver(run, { pids: [process.pid] })
+    const generator = fakeGenerator(run, [process.pid])
     return runHeat({
       expectedMs: 1000,
       planned: { race: 'status', heat: 1, seed: 7 },
       cells: [CELL],
       settings: { slices: 3, sliceMs: 100 },
       environment: { start: async () => servers },
-      driverOf: () => driver,
+      generator,
       workloadOf: ({ role }) => WORKLOADS[role ?? 'hello'],
       moreWarmup: new Map(),
       endsAt: Number.POSITIVE_INFINITY,

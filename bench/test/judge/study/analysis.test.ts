@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { fitToMachine, planCells } from '../../../src/experiment/cells.ts'
 import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import { unsteadyOf } from '../../../src/judge/study/findings.ts'
+import { newHeat } from '../../../src/measure/heat.ts'
 import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
 import { recordOf, validateResult } from '../../../src/model/result-file.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
@@ -32,7 +33,6 @@ test('a ratio of launches, its interval and its verdict', () => {
   match(twice.because ?? '', /^Fast gives 40,?\d{3} per second\.$/)
   const fast = analysis.cells.find(({ system }) => system === 'fast')
   ok(Math.abs((fast?.figures.cpu?.value ?? 0) * 40_160 - 1) < 0.01, 'all of a core by the rate')
-  equal(fast?.figures['closed-p99-latency']?.value.toFixed(5), (66 / 40_162).toFixed(5))
   equal(fast?.coreUse, 1)
 })
 
@@ -227,6 +227,45 @@ test('a slice that others visibly took does not count, and voids nothing', () =>
     if (slice) heats[0]?.slices.push({ ...slice, pass: 2, disturbed: true, requests: 1 })
   })
   equal(twice.verdict, 'holds')
+})
+
+test('a probe and a load may be compared: two means, each with its own spread', () => {
+  const study: Study = {
+    ...PAPER,
+    races: {
+      ...PAPER.races,
+      tool: { systems: ['fast'], tool: 'wrk URL', expectedMs: 1, probe: async () => ({}) },
+    },
+    claims: [
+      {
+        id: 'limit',
+        says: 'wrk was the limit',
+        race: 'race',
+        against: 'tool',
+        metric: 'rate',
+        over: 'fast',
+        under: 'fast',
+        published: [2, 1],
+      },
+    ],
+  }
+  const result = measureOnPaper(RATES, study)
+  const probed = (rates: readonly number[]) => {
+    const own = result.heats.filter(({ race }) => race !== 'tool')
+    const heats = rates.map((rate, index) => ({
+      ...newHeat({ race: 'tool', heat: index + 1 }),
+      probes: [{ cell: 'tool fast', figures: { rate }, foreign: null }],
+    }))
+    return analyseStudy(study, { ...result, heats: [...own, ...heats] }).claims[0]
+  }
+  const [known] = analyseStudy(study, result).cells.filter(({ race }) => race === 'race')
+  const rate = known?.figures.rate?.value ?? 0
+  const claim = probed([0.49, 0.5, 0.51].map((part) => part * rate))
+  ok(Math.abs((claim?.ratio?.value ?? 0) - 2) < 0.02, String(claim?.ratio?.value))
+  equal(claim?.verdict, 'holds')
+  const { low, high } = probed([0.25, 0.5, 1].map((part) => part * rate))?.ratio ?? {}
+  ok((low ?? 1) < 0.8 && (high ?? 1) > 5, 'a tool that varies makes the interval wide')
+  equal(probed([rate])?.undecided, 'one launch gives no interval')
 })
 
 test('a step costs the difference in CPU per request', () => {

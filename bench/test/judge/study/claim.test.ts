@@ -84,13 +84,15 @@ for (const study of STUDIES) {
         for (const system of systems)
           ok(study.races[race]?.systems.includes(system), `${system} in race ${race}`)
       }
-      for (const { race, over, under } of study.claims) inRace(race, [over, under])
+      for (const { race, against = race, over, under } of study.claims) {
+        inRace(race, [over])
+        inRace(against, [under])
+      }
       for (const { race, from, to } of study.steps ?? []) inRace(race, [from, to])
       for (const { race, workers } of study.scaling ?? []) {
         inRace(race, Object.keys(workers))
         equal(Object.values(workers).filter((count) => count === 1).length, 1)
       }
-      for (const { race, systems = [] } of study.published ?? []) inRace(race, systems)
       for (const { systems } of Object.values(study.races))
         for (const system of systems) ok(study.systems[system], `system ${system}`)
     })

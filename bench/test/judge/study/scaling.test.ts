@@ -24,7 +24,7 @@ const CURVE = {
 
 /** Amdahl's law with a tenth that is serial. */
 function contextOf(given: number) {
-  const { cells } = createStudyResult(STUDY, { profile: 'quick', asPublished: false, heats: 3, seed: 1 }, '')
+  const { cells } = createStudyResult(STUDY, { profile: 'quick', heats: 3, seed: 1 }, '')
   for (const cell of cells) cell.cores.given = Math.min(given, cell.cores.wanted)
   const rate = (system: string) => {
     const count = Number(system.slice(1))

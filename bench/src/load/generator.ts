@@ -1,0 +1,142 @@
+import {
+  type ErrorCounts,
+  type Expectation,
+  type GeneratorOptions,
+  type LoadGenerator,
+  type LoadPhase,
+  type LoadResult,
+  startGenerator,
+  type Target,
+} from '@startgrid/loadgen'
+import { readVersions } from '@startgrid/machine/provenance.ts'
+import { responseLength } from './response-length.ts'
+
+/** One closed-loop load, each connection with one request in flight. */
+export interface SlicePlan {
+  target: Target
+  /** As it stands in the request line; of several, one is drawn at random for each request. */
+  path: string | readonly string[]
+  /** Default: a GET without headers of its own and without a body. */
+  method?: string
+  headers?: Record<string, string>
+  body?: string
+  connections: number
+  /** As of `Workload`. */
+  rate?: number
+  newConnections?: boolean
+  resume?: boolean
+  /** Of random arrivals and paths. */
+  seed?: number
+  durationMs: number
+  /** Allowed to a response; default 5000. */
+  timeoutMs?: number
+  expect?: Expectation
+  signal?: AbortSignal
+  onPhase?: (phase: LoadPhase) => Promise<void>
+}
+
+export interface SliceLoad {
+  /** Responses whose content was compared. */
+  checked: number
+  /** Only kinds that occurred. */
+  errors: Partial<ErrorCounts>
+  /** Whole responses, whatever their status. */
+  requests: number
+  /** The time that they took. */
+  seconds: number
+  /** `requests / seconds`. */
+  rate: number
+  /** Seconds from a request to its response's last byte; 0 if nothing got a response. */
+  meanLatency: number
+  /** Of a response with its headers, on average; absent without responses. */
+  bytes?: number
+  /** As of `LoadResult`. */
+  handshakes: Readonly<Record<string, number>>
+  generator: GeneratorAccounts
+}
+
+/** Of all the generator's threads, for this load; null where the system does not tell. */
+export interface GeneratorAccounts {
+  cpuSeconds: number | null
+  /** Ready to run, but waiting for a core. */
+  waitSeconds: number | null
+  /** For how long it polled, that is, never left its core by itself. */
+  pollingSeconds?: number
+}
+
+export type Offer = Parameters<LoadGenerator['run']>[0]
+
+/** packages/loadgen in a process that stays warm between loads; in a new one if it dies. */
+export class LastingGenerator {
+  /** Of this checkout. */
+  readonly version = readVersions().startgrid
+  readonly #options: GeneratorOptions
+  #generator: LoadGenerator | undefined
+
+  constructor(options: GeneratorOptions) {
+    this.#options = options
+  }
+
+  pids(): number[] {
+    return this.#generator === undefined ? [] : [this.#generator.pid]
+  }
+
+  /** Starts the process, unless it runs. @throws {LoadError} if that is impossible */
+  async start(): Promise<LoadGenerator> {
+    this.#generator ??= await startGenerator(this.#options)
+    return this.#generator
+  }
+
+  /** Offers one slice. @throws {LoadError} as `offer` */
+  async run(plan: SlicePlan): Promise<SliceLoad> {
+    const load = await this.offer(plan)
+    const { requests, seconds, rate, checked, errors, latency, bytes, handshakes, cpu, self } = load
+    return {
+      ...{ requests, seconds, rate, checked, handshakes },
+      errors: occurred(errors),
+      meanLatency: latency.mean / 1000,
+      ...(requests > 0 && { bytes: bytes / requests }),
+      generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds, pollingSeconds: seconds },
+    }
+  }
+
+  /**
+   * Runs one load; an aborted one keeps what was measured.
+   * @throws {LoadError} if the plan cannot be done, the generator died, or none can be started; the next load gets a new one
+   */
+  async offer(plan: Offer): Promise<LoadResult> {
+    const generator = await this.start()
+    try {
+      return await generator.run(plan)
+    } catch (error) {
+      this.#generator = undefined
+      await generator.stop()
+      throw error
+    }
+  }
+
+  /**
+   * Asks once.
+   * @returns bytes of the response's body
+   * @throws {LoadError} if there is no response with status 200
+   */
+  responseLength(place: { target: Target; path: string }): Promise<number> {
+    return responseLength(place)
+  }
+
+  /** Ends the process; resolves when it is gone. */
+  async stop(): Promise<void> {
+    const generator = this.#generator
+    this.#generator = undefined
+    await generator?.stop()
+  }
+}
+
+/** Without the kinds that did not occur. */
+export function occurred<Counts extends Readonly<Record<string, number | undefined>>>(
+  errors: Counts,
+): { [Kind in keyof Counts]?: number } {
+  return Object.fromEntries(Object.entries(errors).filter(([, count = 0]) => count > 0)) as {
+    [Kind in keyof Counts]?: number
+  }
+}
