@@ -19,7 +19,11 @@ export const health: readonly Defect[] = [
     'the refusal of another method on livez and readyz has no cache-control',
     onStatus(405, header('cache-control', 'no-store')),
   ),
-  status('the route of another role', 'a route of another role is unknown', {
-    path: (t) => (t === '/json' ? '/_/status' : CORRECT.path(t)),
-  }),
+  status(
+    'the route of another role',
+    'a path in another case, or almost a route, or of another role is unknown',
+    {
+      path: (t) => (t === '/json' ? '/_/status' : CORRECT.path(t)),
+    },
+  ),
 ]

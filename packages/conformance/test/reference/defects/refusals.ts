@@ -11,6 +11,7 @@ export const refusals: readonly Defect[] = [
     BAD_ESCAPE,
     onStatus(400, asProblem(400, 'Error: why\n    at x (y.js:1:1)')),
   ),
+  hello('a bad escape is 500', BAD_ESCAPE, onStatus(400, asProblem(500))),
   hello('a bad escape that another route gets', BAD_ESCAPE, {
     refuse: () => undefined,
     decode: decodeName,

@@ -13,7 +13,7 @@ export const routes: readonly Defect[] = [
   }),
   hello('a body off by one byte', EVERY_ROUTE, onPath('/', content('Hello World'))),
   status('status without its response', EVERY_ROUTE, onPath('/_/status', content('ok'))),
-  hello('paths without case', 'a path in another case is another path', {
+  hello('paths without case', 'a path in another case, or almost a route, or of another role is unknown', {
     path: (target) =>
       CORRECT.path(target).startsWith('/hello/') ? CORRECT.path(target) : CORRECT.path(target).toLowerCase(),
   }),
@@ -29,7 +29,7 @@ export const routes: readonly Defect[] = [
   hello('%2F decoded before routing', DECODED, {
     path: (target) => CORRECT.path(target).replaceAll(/%2F/gi, '/'),
   }),
-  hello('a prefix is enough', 'a path that is almost a route is unknown', {
+  hello('a prefix is enough', 'a path in another case, or almost a route, or of another role is unknown', {
     path: (target) => (target.startsWith('/json') ? '/json' : CORRECT.path(target)),
   }),
   hello('a catch-all', 'an unknown path is 404', onStatus(404, withStatus(200))),
