@@ -13,7 +13,7 @@ export interface StartedServer {
 }
 
 /** Whether a process exists, or a group for a negative id: also one of another user, and one that ended and was not waited for yet. */
-export function exists(pid: number): boolean {
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import os from 'node:os'
-import { readCpuTimes } from './accounts/interrupts.ts'
+import { readCpuTime } from './accounts/interrupts.ts'
 import { foreignLoad } from './machine.ts'
 
 /** Conditions of a machine that make figures less certain. Parts are from 0 to 1. */
@@ -78,11 +78,11 @@ function virtualMachine(root: string): string | undefined {
  */
 export function watchSteal(root = ''): (seconds: number) => MachineWarning[] {
   const cpus = os.cpus().map((_, index) => index)
-  const before = readCpuTimes(cpus, root)
+  const before = readCpuTime(cpus, ['steal'], root)
   return (seconds) => {
-    const after = readCpuTimes(cpus, root)
+    const after = readCpuTime(cpus, ['steal'], root)
     if (before === undefined || after === undefined || seconds <= 0) return []
-    const share = (after.steal - before.steal) / seconds / cpus.length
+    const share = (after - before) / seconds / cpus.length
     return share > STOLEN ? [{ kind: 'steal', share }] : []
   }
 }

@@ -10,28 +10,24 @@ import { gunzipSync } from 'node:zlib'
 /** /proc/stat counts in hundredths of a second on every architecture that Node runs on (USER_HZ). */
 export const TICK_SECONDS = 0.01
 
-/** The columns of a line of /proc/stat (https://docs.kernel.org/filesystems/proc.html), in seconds. */
-interface CpuTimes {
-  user: number
-  nice: number
-  system: number
-  irq: number
-  softirq: number
-  steal: number
-}
+/** Columns of a line of /proc/stat (https://docs.kernel.org/filesystems/proc.html). */
+const COLUMNS = { irq: 6, softirq: 7, steal: 8 } as const
 
 /**
- * What CPUs did so far, summed over the given ones.
+ * Seconds that CPUs spent in some way so far, summed over the given ones.
  * @param root for tests: the directory that has proc/stat
  * @returns undefined where the system does not tell, or one of them is not online
  */
-export function readCpuTimes(cpus: readonly number[], root = ''): CpuTimes | undefined {
+export function readCpuTime(
+  cpus: readonly number[],
+  ways: readonly (keyof typeof COLUMNS)[],
+  root = '',
+): number | undefined {
   const lines = readText(`${root}/proc/stat`)?.split('\n') ?? []
-  const rows = cpus.map((cpu) => lines.find((line) => line.startsWith(`cpu${cpu} `)))
+  const rows = cpus.map((cpu) => lines.find((line) => line.startsWith(`cpu${cpu} `))?.split(/\s+/))
   if (!rows.every((row) => row !== undefined)) return undefined
-  const numbers = rows.map((row) => row.split(/\s+/).map(Number))
-  const sum = (column: number) => numbers.reduce((total, row) => total + (row[column] ?? 0), 0) * TICK_SECONDS
-  return { user: sum(1), nice: sum(2), system: sum(3), irq: sum(6), softirq: sum(7), steal: sum(8) }
+  const ticks = rows.flatMap((row) => ways.map((way) => Number(row[COLUMNS[way]])))
+  return ticks.reduce((sum, one) => sum + one, 0) * TICK_SECONDS
 }
 
 /**
@@ -50,8 +46,7 @@ export function keepsInterruptsApart(root = ''): boolean {
  * Seconds in interrupts that no process's account contains; 0 on kernels that count them for processes. The resolution is 10 ms.
  */
 export function readInterrupts(cpus: readonly number[], root = ''): number {
-  const times = readCpuTimes(cpus, root)
-  return times === undefined ? 0 : times.irq + times.softirq
+  return readCpuTime(cpus, ['irq', 'softirq'], root) ?? 0
 }
 
 function readText(path: string): string | undefined {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { TICK_SECONDS } from './interrupts.ts'
 
 /** The accounts of one thread so far, in nanoseconds. */
 export interface ThreadAccount {
@@ -24,9 +25,6 @@ export function readThreads(pid: number): ProcessAccount | undefined {
     return undefined
   }
 }
-
-/** Of `utime` and the like: USER_HZ, always 100 where Node runs (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html). */
-const TICK_SECONDS = 0.01
 
 /**
  * CPU seconds of a process and of all that it has waited for, with the threads that have ended: in ticks, so that a difference of two readings may
