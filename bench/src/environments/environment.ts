@@ -3,7 +3,6 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { type Role, runtimeOf } from '@startgrid/grid/apps.ts'
 import type { Capability } from '@startgrid/grid/frameworks.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
-import type { GeneratorOptions } from '@startgrid/loadgen'
 import {
   type CpuSeconds,
   compareSamples,
@@ -28,8 +27,8 @@ import type { Warning } from '../model/warnings.ts'
 export interface Environment {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
   readonly cores: Settings['cores']
-  /** How the generator is started. */
-  readonly generator: GeneratorOptions
+  /** The core of each process of the generator; undefined: any. */
+  readonly generators: readonly (number | undefined)[]
   /** The NGINX that the cells need; null if none does, or there is none. */
   readonly nginx: NginxVersion | null
   /** Whether it can start an NGINX that is alone, to find what the generator can ask for at most. */

@@ -1,11 +1,11 @@
 import {
   type ErrorCounts,
   type Expectation,
-  type GeneratorOptions,
-  type LoadGenerator,
+  type GeneratorLoad,
+  type GeneratorTeam,
   type LoadPhase,
   type LoadResult,
-  startGenerator,
+  startTeam,
   type Target,
 } from '@startgrid/loadgen'
 import { readVersions } from '@startgrid/machine/provenance.ts'
@@ -60,31 +60,30 @@ export interface GeneratorAccounts {
   cpuSeconds: number | null
   /** Ready to run, but waiting for a core. */
   waitSeconds: number | null
-  /** For how long it polled, that is, never left its core by itself. */
+  /** For how long each of its processes polled, that is, never left its core by itself. */
   pollingSeconds?: number
 }
 
-export type Offer = Parameters<LoadGenerator['run']>[0]
-
-/** packages/loadgen in a process that stays warm between loads; in a new one if it dies. */
+/** packages/loadgen in processes that stay warm between loads; in new ones if one dies. */
 export class LastingGenerator {
   /** Of this checkout. */
   readonly version = readVersions().startgrid
-  readonly #options: GeneratorOptions
-  #generator: LoadGenerator | undefined
+  readonly #cpus: readonly (number | undefined)[]
+  #team: GeneratorTeam | undefined
 
-  constructor(options: GeneratorOptions) {
-    this.#options = options
+  /** @param cpus the core of each process; undefined: any */
+  constructor(cpus: readonly (number | undefined)[]) {
+    this.#cpus = cpus
   }
 
   pids(): number[] {
-    return this.#generator === undefined ? [] : [this.#generator.pid]
+    return this.#team?.pids ?? []
   }
 
-  /** Starts the process, unless it runs. @throws {LoadError} if that is impossible */
-  async start(): Promise<LoadGenerator> {
-    this.#generator ??= await startGenerator(this.#options)
-    return this.#generator
+  /** Starts the processes, unless they run. @throws {LoadError} if that is impossible */
+  async start(): Promise<GeneratorTeam> {
+    this.#team ??= await startTeam(this.#cpus)
+    return this.#team
   }
 
   /** Offers one slice. @throws {LoadError} as `offer` */
@@ -102,15 +101,15 @@ export class LastingGenerator {
 
   /**
    * Runs one load; an aborted one keeps what was measured.
-   * @throws {LoadError} if the plan cannot be done, the generator died, or none can be started; the next load gets a new one
+   * @throws {LoadError} if the plan cannot be done, a process died, or none can be started; the next load gets new ones
    */
-  async offer(plan: Offer): Promise<LoadResult> {
-    const generator = await this.start()
+  async offer(plan: GeneratorLoad): Promise<LoadResult> {
+    const team = await this.start()
     try {
-      return await generator.run(plan)
+      return await team.run(plan)
     } catch (error) {
-      this.#generator = undefined
-      await generator.stop()
+      this.#team = undefined
+      await team.stop()
       throw error
     }
   }
@@ -124,11 +123,11 @@ export class LastingGenerator {
     return responseLength(place)
   }
 
-  /** Ends the process; resolves when it is gone. */
+  /** Ends the processes; resolves when they are gone. */
   async stop(): Promise<void> {
-    const generator = this.#generator
-    this.#generator = undefined
-    await generator?.stop()
+    const team = this.#team
+    this.#team = undefined
+    await team?.stop()
   }
 }
 

@@ -81,7 +81,7 @@ export async function withPreparedRun<Kind extends StoredResult>(
   result.nginx = nginx
   result.settings.cores = cores
   try {
-    const generator = new LastingGenerator(environment.generator)
+    const generator = new LastingGenerator(environment.generators)
     await generator.start()
     result.driver.version = generator.version
     try {

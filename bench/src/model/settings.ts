@@ -21,6 +21,12 @@ export const Cores = object({
     ),
   ),
   generator: Type.Integer({ description: 'Number of the CPU of the load generator.' }),
+  generators: Type.Optional(
+    list(
+      Type.Integer(),
+      'All CPUs of the load generator, the first of them `generator`; absent where it is the only one.',
+    ),
+  ),
 })
 
 /** How much is measured, where. */

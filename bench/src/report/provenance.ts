@@ -4,6 +4,7 @@ import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts
 import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
 import { PROFILES, TARGET_EFFORT } from '../experiment/profiles.ts'
 import type { RaceResult } from '../model/result.ts'
+import type { Cores } from '../model/settings.ts'
 
 /** Where a result comes from. */
 
@@ -35,7 +36,13 @@ function describeCores({ mode, settings: { cores } }: RaceResult): string {
   if (mode === 'target')
     return `${cores === null ? 'the generator was not pinned to a core' : `generator on core ${cores.generator}`}, the server wherever it runs`
   if (cores === null) return 'nothing was pinned to a core, and the figures include that noise'
-  return `app and proxy on core ${cores.server}, generator on core ${cores.generator}`
+  return `app and proxy on core ${cores.server}, ${nameGenerators(cores)}`
+}
+
+/** `generator on core 1`, `generators on cores 7, 6` */
+export function nameGenerators({ generator, generators = [generator] }: Cores): string {
+  const cores = generators.join(', ')
+  return generators.length === 1 ? `generator on core ${cores}` : `generators on cores ${cores}`
 }
 
 export function describeNginx({ mode, nginx }: Pick<RaceResult, 'mode' | 'nginx'>): string {

@@ -22,23 +22,25 @@ after(() => server.close().closeAllConnections())
 const planOf = (durationMs: number) => ({ target, path: '/', connections: 4, durationMs })
 
 test('its process is named, replaced if it dies, and gone after stop', async (t) => {
-  const generator = new LastingGenerator({ cpu: undefined })
+  const generator = new LastingGenerator([undefined])
   t.after(() => generator.stop())
   assert.equal(await generator.responseLength({ target, path: '/' }), 12)
-  const [first = 0] = generator.pids()
+  await generator.start()
+  const [first] = generator.pids()
+  assert.ok(first)
   const running = generator.run(planOf(60_000))
   process.kill(first, 'SIGKILL')
   await assert.rejects(running, LoadError)
   assert.ok((await generator.run(planOf(700))).requests > 0)
-  const [second = 0] = generator.pids()
-  assert.notEqual(second, first)
+  const [second] = generator.pids()
+  assert.ok(second && second !== first)
   await generator.stop()
   assert.throws(() => process.kill(second, 0), { code: 'ESRCH' })
   assert.deepEqual(generator.pids(), [])
 })
 
 test('a slice says what it measured and what that cost, also if it is ended early', async (t) => {
-  const generator = new LastingGenerator({ cpu: undefined })
+  const generator = new LastingGenerator([undefined])
   t.after(() => generator.stop())
   const abortion = new AbortController()
   asked = 0
@@ -51,4 +53,15 @@ test('a slice says what it measured and what that cost, also if it is ended earl
   assert.ok((slice.bytes ?? 0) > 'Hello World!'.length, 'headers count')
   assert.equal(slice.generator.pollingSeconds, slice.seconds)
   if (process.platform === 'linux') assert.ok((slice.generator.cpuSeconds ?? 0) > 0)
+})
+
+test('several processes offer one load, and no more of them than there are connections', async (t) => {
+  const generator = new LastingGenerator([undefined, undefined])
+  t.after(() => generator.stop())
+  for (const connections of [4, 1]) {
+    const { requests, errors } = await generator.run({ ...planOf(700), connections })
+    assert.ok(requests > 0)
+    assert.deepEqual(errors, {})
+  }
+  assert.equal(generator.pids().length, 2)
 })

@@ -1,4 +1,5 @@
 export {
+  type GeneratorLoad,
   type GeneratorOptions,
   LoadGenerator,
   startGenerator,

@@ -39,22 +39,36 @@ export function chooseCores(warn: (warning: CoreWarning) => void, cpus?: readonl
   return { server, generator }
 }
 
-/** One thread of every physical core but the generator's is for the servers; the first of them is where single ones stay. */
-export function chooseAllCores(warn: (warning: CoreWarning) => void): (Cores & { servers: number[] }) | null {
-  const pair = chooseCores(warn)
+/** Those of servers and generators that use several: one thread of each physical core. Single ones stay on the first. */
+export interface AllCores extends Cores {
+  servers: number[]
+  generators: number[]
+}
+
+/**
+ * As `chooseCores`, with as many cores for the servers as they can keep busy and the machine has. One generator keeps up with two of them, so there
+ * is another for each further two, as far as cores are left.
+ * @param wanted cores that the servers can keep busy
+ * @param only for tests: the CPUs of the machine
+ */
+export function chooseAllCores(
+  wanted: number,
+  warn: (warning: CoreWarning) => void,
+  only?: readonly Cpu[],
+): AllCores | null {
+  const pair = chooseCores(warn, only)
   if (pair === null) return null
-  const { server, generator } = pair
-  const cpus = readCpus()
-  const taken = new Set(
-    [server, generator].flatMap((one) => cpus.find(({ number }) => number === one)?.siblings ?? []),
-  )
-  const servers = [server]
-  for (const { number, siblings } of cpus) {
-    if (taken.has(number)) continue
-    servers.push(number)
-    for (const sibling of siblings) taken.add(sibling)
+  const cpus = only ?? readCpus()
+  const taken = new Set<number>()
+  const take = (number: number) => {
+    for (const sibling of cpus.find((cpu) => cpu.number === number)?.siblings ?? []) taken.add(sibling)
+    return number
   }
-  return { server, servers, generator }
+  take(pair.generator)
+  const all = [take(pair.server), ...cpus.flatMap(({ number }) => (taken.has(number) ? [] : take(number)))]
+  const servers = all.splice(0, wanted)
+  const more = Math.ceil(servers.length / 2) - 1
+  return { ...pair, servers, generators: [pair.generator, ...all.reverse().slice(0, more)] }
 }
 
 /** Whether processes can be pinned to a core: on Linux, with taskset of util-linux. */

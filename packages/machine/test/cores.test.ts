@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type CoreWarning, chooseCores } from '../src/cores.ts'
+import { type CoreWarning, chooseAllCores, chooseCores } from '../src/cores.ts'
 import { parseCpuList, readCpus, readSiblings } from '../src/cpus.ts'
 import { createTree } from './kernel-tree.ts'
 
@@ -120,6 +120,24 @@ test('a single CPU cannot be shared out', (t) => {
   for (const allowed of ['3', '']) {
     assert.deepEqual(choose({ allowed, online: '0-3' }, t), { cores: null, warnings: [{ kind: 'one-core' }] })
   }
+})
+
+test('servers that use several cores get a generator for each two, as far as there are cores', (t) => {
+  const chosen = (wanted: number, machine: Machine) => {
+    const cores = chooseAllCores(wanted, () => {}, readCpus(createTree(describeTree(machine), t)))
+    return [cores?.servers, cores?.generators]
+  }
+  const two = { allowed: '0-1' }
+  for (const wanted of [1, 4]) assert.deepEqual(chosen(wanted, two), [[0], [1]])
+  const eight = { allowed: '0-7' }
+  assert.deepEqual(chosen(1, eight), [[0], [7]])
+  assert.deepEqual(chosen(4, eight), [
+    [0, 1, 2, 3],
+    [7, 6],
+  ])
+  assert.deepEqual(chosen(7, eight), [[0, 1, 2, 3, 4, 5, 6], [7]])
+  const threads = { allowed: '0-7', siblings: ['0,4', '1,5', '2,6', '3,7'] }
+  assert.deepEqual(chosen(8, threads), [[0, 1, 2], [7]])
 })
 
 test('this machine gives two different cores, or a warning', () => {

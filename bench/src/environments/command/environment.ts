@@ -32,8 +32,7 @@ export async function openCommands(
   experiment: Experiment,
   { guard, warn, signal, cores: most }: CommandOptions,
 ): Promise<Environment> {
-  const found = chooseAllCores(warn)
-  const cores = found && { ...found, servers: found.servers.slice(0, most) }
+  const cores = chooseAllCores(most, warn)
   const random = createRandom(Date.now() % 2 ** 32)
   /** Commands that did not heed SIGTERM once are not asked for long again. */
   const deaf = new Set<string>()
@@ -52,7 +51,7 @@ export async function openCommands(
   }
   return {
     cores,
-    generator: { cpu: cores?.generator },
+    generators: cores?.generators ?? [undefined],
     nginx: null,
     hasCeiling: false,
     ingredients: () => null,

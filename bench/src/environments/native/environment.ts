@@ -21,17 +21,15 @@ export async function openNative(
   cells: readonly Cell[],
   options: EnvironmentOptions,
 ): Promise<Environment> {
-  const found = chooseAllCores(options.warn)
-  fitToMachine(cells, found?.servers.length ?? null)
-  const wanted = Math.max(1, ...cells.map((cell) => cell.cores.wanted))
-  const cores = found && { ...found, servers: found.servers.slice(0, wanted) }
+  const cores = chooseAllCores(Math.max(1, ...cells.map((cell) => cell.cores.wanted)), options.warn)
+  fitToMachine(cells, cores?.servers.length ?? null)
   const nginx = await findUsualNginx(experiment, cells, options)
   for (const cell of cells) cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null
   const nginxOf = (system: System) => (needsNginx(system) ? nginx : undefined)
   const isNeeded = cells.some((cell) => needsNginx(systemOf(experiment, cell)))
   return {
     cores,
-    generator: { cpu: cores?.generator },
+    generators: cores?.generators ?? [undefined],
     nginx: isNeeded && nginx !== undefined ? versionOf(nginx) : null,
     hasCeiling: nginx !== undefined,
     ingredients: (cell) => {

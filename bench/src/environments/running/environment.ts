@@ -31,7 +31,7 @@ export async function openRunning(
   let heats = 0
   return {
     cores,
-    generator: cores === null ? {} : { cpu: cores.generator },
+    generators: [cores?.generator],
     nginx: null,
     hasCeiling: nginx !== undefined,
     // What responded yesterday may have been replaced.

@@ -6,7 +6,7 @@ import { isProbe, type Study } from '../../model/experiment.ts'
 import type { ClaimResult, Verdict } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, type DotChart, ratioChart, warningsOf } from '../document.ts'
-import { describeMachine, describeNginx, describeSource } from '../provenance.ts'
+import { describeMachine, describeNginx, describeSource, nameGenerators } from '../provenance.ts'
 import { costChart, costSections, costSentences } from './costs.ts'
 import {
   describeVersions,
@@ -181,7 +181,7 @@ function conditions({ source, races }: Study, result: StudyResult): string[] {
   const where =
     cores === null
       ? 'Nothing was pinned to a core.'
-      : `Servers on ${plural(servers.length, 'core')} (${servers.join(', ')}), a system of one core on core ${servers[0]}; generator on core ${cores.generator}.`
+      : `Servers on ${plural(servers.length, 'core')} (${servers.join(', ')}), a system of one core on core ${servers[0]}; ${nameGenerators(cores)}.`
   return [
     ...(source === undefined
       ? []

@@ -19,7 +19,7 @@ import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
-import { describeMachine, describeSource } from '../provenance.ts'
+import { describeMachine, describeSource, nameGenerators } from '../provenance.ts'
 import {
   counted,
   describeOpenLoop,
@@ -357,7 +357,7 @@ function conditionsOfRace(result: StudyResult): string[] {
   const where =
     cores === null
       ? 'nothing was pinned to a core'
-      : `servers on ${nameCores(cores)}, generator on core ${cores.generator}`
+      : `servers on ${nameCores(cores)}, ${nameGenerators(cores)}`
   return [
     ...started,
     `${plural(starts, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,

@@ -27,7 +27,8 @@ export class GeneratorTeam {
    * @throws {LoadError} if a generator cannot offer its part, or died; the others have then ended theirs
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
-    const { length: size } = this.#generators
+    const generators = this.#generators.slice(0, plan.connections)
+    const { length: size } = generators
     const stop = new AbortController()
     const all = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal])
     const phases = {
@@ -35,7 +36,7 @@ export class GeneratorTeam {
       responded: meeting(size, () => onPhase?.('responded')),
     }
     const load = { ...plan, sharesCore: this.#sharesCores }
-    const parts = this.#generators.map((generator, n) =>
+    const parts = generators.map((generator, n) =>
       generator
         .take(shareOf(load, n, size), { signal: all, onPhase: (phase) => phases[phase]() })
         .catch((error: unknown) => {
@@ -55,14 +56,14 @@ export class GeneratorTeam {
 
 /**
  * Starts a generator on each of these cores.
- * @param cpus undefined: anywhere, and then it leaves its core to the others whenever nothing happens
+ * @param cpus undefined: anywhere; several then leave their cores to each other whenever nothing happens
  * @throws {LoadError} as `startGenerator`; those that were started are stopped
  */
 export async function startTeam(cpus: readonly (number | undefined)[]): Promise<GeneratorTeam> {
   const starts = cpus.map((cpu) => startGenerator({ cpu }))
   const settled = await Promise.allSettled(starts)
   const started = settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
-  const team = new GeneratorTeam(started, cpus.includes(undefined))
+  const team = new GeneratorTeam(started, cpus.length > 1 && cpus.includes(undefined))
   if (started.length < cpus.length) await team.stop()
   await Promise.all(starts)
   return team

@@ -118,9 +118,11 @@ export function compareSamples(
   const plus = (seconds: number | null) => seconds && seconds + lost
   const used = { app: plus(totalOf(app)), proxy: totalOf(proxy), servers: plus(totalOf(servers)) }
   const generatorCpu = totalOf(generator) ?? own?.cpuSeconds ?? null
-  const generatorWait = unexplainedWait(generator) ?? own?.waitSeconds ?? null
+  // Of several, the first one runs on the generator's core.
+  const firstCpu = totalOf(generator && new Map([...generator].slice(0, 1))) ?? generatorCpu
+  const generatorWait = worstWait(generator) ?? own?.waitSeconds ?? null
   const tellsStops = generatorCpu !== null && !after.isApart
-  const stopped = tellsStops ? (own?.pollingSeconds ?? 0) - generatorCpu : 0
+  const stopped = tellsStops ? (own?.pollingSeconds ?? 0) - generatorCpu / (generator?.size || 1) : 0
   const interrupts = (after.interrupts - before.interrupts) / (used.servers || 1)
   return {
     cpuSeconds: {
@@ -132,7 +134,7 @@ export function compareSamples(
       serverWait: partOf(unexplainedWait(servers), seconds),
       generatorWait: partOf(generatorWait === null ? null : Math.max(generatorWait, stopped), seconds),
       serverForeign: partOf(foreign('serverCore', before, after, used.servers), seconds),
-      generatorForeign: partOf(foreign('generatorCore', before, after, generatorCpu), seconds),
+      generatorForeign: partOf(foreign('generatorCore', before, after, firstCpu), seconds),
     },
   }
 }
@@ -179,6 +181,12 @@ function unexplainedWait(processes: Processes | undefined): number | null {
     return waiting / 1e9 - (total - onCpu / 1e9)
   })
   return Math.max(0, ...waits)
+}
+
+/** Of the generator whose core was taken most: several have a core each, so that none explains another's wait. */
+function worstWait(processes: Processes | undefined): number | null {
+  const waits = [...(processes ?? [])].map((one) => unexplainedWait(new Map([one])) ?? 0)
+  return waits.length === 0 ? null : Math.max(...waits)
 }
 
 /** Seconds that others certainly used, that is, minus the possible reading error. */

@@ -76,6 +76,13 @@ describe('waiting', () => {
     near(waitOf(0.6, 0.1, 0.95, true), 0.1)
   })
 
+  test('of several generators is that of the one whose core was taken most', () => {
+    const generator = new Map([process(GENERATOR, [0.9, 0.1]), process(GENERATOR + 1, [0.6, 0.4])])
+    const { disturbance } = compare({ generator, generatorCore: 20.95 })
+    near(disturbance.generatorWait, 0.4)
+    near(disturbance.generatorForeign, 0.05)
+  })
+
   test('before the slice does not count', () => {
     const before = { app: new Map([process(APP, [5, 2])]) }
     const after = { app: new Map([process(APP, [5.9, 2.1])]) }
