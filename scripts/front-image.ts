@@ -22,6 +22,14 @@ const CERTIFICATE = { certificate: '/tmp/edge/fullchain.pem', key: '/tmp/edge/pr
 /** The workload of each role, as the page shows it. */
 const PATHS = { hello: '/', ssr: '/', status: '/_/status' } as const
 
+const PAGE_APPS = APPS.map((app) => ({
+  framework: app.framework,
+  role: app.role,
+  path: PATHS[app.role],
+  ports: { direct: publishedPort(app, 'direct'), nginx: publishedPort(app, 'nginx') },
+  targets: { direct: serviceName(app), nginx: `127.0.0.1:${publishedPort(app, 'nginx')}` },
+}))
+
 /** In the pod of one app: deploy/kubernetes/components/nginx. */
 const SIDECAR: Front = {
   name: 'app',
@@ -38,16 +46,7 @@ function main([directory]: string[]): void {
   const grid = render(APPS.map(frontOf), ['include startgrid/container.conf;', renderGridPage()])
   writeFileSync(join(directory, 'nginx.conf'), grid)
   writeFileSync(join(directory, 'sidecar.conf'), render([SIDECAR]))
-  writePage(
-    join(directory, 'page'),
-    APPS.map((app) => ({
-      service: serviceName(app),
-      framework: app.framework,
-      role: app.role,
-      path: PATHS[app.role],
-      ports: { direct: publishedPort(app, 'direct'), nginx: publishedPort(app, 'nginx') },
-    })),
-  )
+  writePage(join(directory, 'page'), PAGE_APPS)
 }
 
 /** @param blocks more for the http block, before the fronts */
@@ -74,11 +73,7 @@ function renderGridPage(): string {
     root: PAGE,
     results: RESULTS,
     accessLog: ACCESS_LOG,
-    apps: APPS.map((app) => ({
-      service: serviceName(app),
-      direct: serviceName(app),
-      nginx: `127.0.0.1:${publishedPort(app, 'nginx')}`,
-    })),
+    apps: PAGE_APPS,
   })
 }
 

@@ -1,24 +1,23 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Certificate } from '../src/render/front.ts'
 import { CONF, fill, renderTls } from '../src/render/render.ts'
 
 /** The landing page: a server block, and the files that it serves. */
 
-const SOURCE = import.meta.dirname
-/** Sent as they are; `index.html` is a template. */
-const FILES = /\.(?:css|js|svg)$/
-
 /** How a request reaches the app; there are no other topologies in containers. */
 type Topology = 'direct' | 'nginx'
 
-/** Both ways to an app, as NGINX writes them after `proxy_pass http://`: an address, or an upstream's name. */
-export interface PageRoute {
-  /** The Compose service, such as `fastify-ssr`. */
-  readonly service: string
-  readonly direct: string
-  /** The front of that app in this NGINX, so that a request really takes that way. */
-  readonly nginx: string
+/** An app as a cell of the page's table. */
+export interface PageApp {
+  readonly framework: string
+  readonly role: string
+  /** The path of its main route, such as `/_/status`. */
+  readonly path: string
+  /** The default ports at which it is published. NGINX replaces all but the last three digits. */
+  readonly ports: Readonly<Record<Topology, number>>
+  /** What NGINX asks: after `proxy_pass http://`. Through NGINX it is the front of that app, so that a request really takes that way. */
+  readonly targets: Readonly<Record<Topology, string>>
 }
 
 export interface PageOptions {
@@ -32,35 +31,17 @@ export interface PageOptions {
   readonly results: string
   /** An `access_log` value. */
   readonly accessLog: string
-  readonly apps: readonly PageRoute[]
-  /**
-   * Absolute path of the ssr app's hashed files. Set it where the apps have no published ports, as in Kubernetes: the page's links then
-   * lead through this NGINX, which serves these files as well.
-   */
-  readonly assets?: string
+  readonly apps: readonly PageApp[]
 }
 
-/** An app as a cell of the page's table. */
-export interface PageApp {
-  readonly service: string
-  readonly framework: string
-  readonly role: string
-  /** The path of its main route, such as `/_/status`. */
-  readonly path: string
-  /** The default ports at which it is published; the page replaces all but the last two digits. */
-  readonly ports: Readonly<Record<Topology, number>>
-}
-
-/**
- * The page's server block, and the maps before it, for the `http` block.
- * @throws {Error} naming what would not stay one word in the configuration
- */
-export function renderPage({ listen, tls, root, results, accessLog, apps, assets }: PageOptions): string {
-  for (const path of [root, results, assets ?? '/']) check(path, /^\/[A-Za-z0-9._/-]*$/)
-  const locations = apps.flatMap((app) => [
-    renderLocation(app.service, 'direct', app.direct),
-    renderLocation(app.service, 'nginx', app.nginx),
-  ])
+/** The page's server block, and the maps before it, for the `http` block. */
+export function renderPage({ listen, tls, root, results, accessLog, apps }: PageOptions): string {
+  const locations = apps.flatMap((app) =>
+    waysOf(app).map(
+      ({ way, target }) =>
+        `location /grid/${way}/ { include startgrid/server/page-app.conf; proxy_pass http://${target}/; }`,
+    ),
+  )
   return fill(readFileSync(join(CONF, 'templates', 'page.conf.template'), 'utf8'), {
     LISTEN: listen,
     TLS: tls === undefined ? '' : `listen ${tls.listen} ssl;\n    ${renderTls(tls).lines}`,
@@ -68,66 +49,45 @@ export function renderPage({ listen, tls, root, results, accessLog, apps, assets
     RESULTS: results,
     ACCESS_LOG: accessLog,
     APPS: locations.join('\n    '),
-    PORT_PREFIX: assets === undefined ? '4' : "''",
-    ASSETS: assets === undefined ? 'no-assets' : 'assets',
-    ASSETS_DIR: assets ?? '',
   })
-}
-
-function renderLocation(service: string, topology: Topology, target: string): string {
-  check(service, /^[a-z0-9-]+$/)
-  check(target, /^[A-Za-z0-9.:[\]-]+$/)
-  const path = `/grid/${service}/${topology}/`
-  return `location ${path} { include startgrid/server/page-app.conf; proxy_pass http://${target}/; }`
-}
-
-function check(value: string, pattern: RegExp): void {
-  if (!pattern.test(value))
-    throw new Error(`The landing page cannot be served with ${JSON.stringify(value)}.`)
 }
 
 /** Writes the page's files, with the table of these apps, into a directory that is made if absent. */
 export function writePage(directory: string, apps: readonly PageApp[]): void {
+  const source = import.meta.dirname
   mkdirSync(directory, { recursive: true })
-  writeFileSync(join(directory, 'index.html'), renderIndex(apps))
-  for (const file of readdirSync(SOURCE).filter((name) => FILES.test(name)))
-    copyFileSync(join(SOURCE, file), join(directory, file))
-}
-
-/** The document. It has every link without a script. */
-function renderIndex(apps: readonly PageApp[]): string {
+  for (const file of ['favicon.svg', 'page.css', 'page.js'])
+    copyFileSync(join(source, file), join(directory, file))
+  const rows = [...Map.groupBy(apps, ({ framework }) => framework)].map(
+    ([framework, own]) => `<tr><th scope="row">${framework}</th>${own.map(renderCell).join('')}</tr>`,
+  )
   const roles = [...new Set(apps.map(({ role }) => role))]
-  const frameworks = [...new Set(apps.map(({ framework }) => framework))]
-  const rows = frameworks.map((framework) => {
-    const cells = roles.map((role) =>
-      renderCell(apps.find((app) => app.framework === framework && app.role === role)),
-    )
-    return `<tr data-framework="${framework}"><th scope="row">${framework}</th>${cells.join('')}\n</tr>`
-  })
-  return fill(readFileSync(join(SOURCE, 'index.html'), 'utf8'), {
+  const page = fill(readFileSync(join(source, 'index.html'), 'utf8'), {
     APP_COUNT: String(apps.length),
-    ROLES: roles.map(renderHeading).join(''),
+    ROLES: roles.map((role) => `<th scope="col">${role}</th>`).join(''),
     ROWS: rows.join('\n'),
   })
+  writeFileSync(join(directory, 'index.html'), page)
 }
 
-function renderHeading(role: string): string {
-  return `<th scope="col" data-role="${role}">${role} <small hidden></small></th>`
+/** NGINX fills in the host and the first digits of the port (SSI). */
+const HOST = '<!--# echo var="host" -->'
+const PREFIX = '<!--# echo var="published_prefix" -->'
+
+function renderCell(app: PageApp): string {
+  const ways = waysOf(app).map(({ way, label, port }) => {
+    const published = PREFIX + String(port).slice(-3)
+    return `<p data-way="${way}"><a href="http://${HOST}:${published}${app.path}">${label} ${published}</a><span class="state"></span></p>`
+  })
+  const name = `${app.framework} ${app.role}`
+  return `<td>${ways.join('\n')}<button type="button" aria-label="Responses of ${name}">Responses</button></td>`
 }
 
-function renderCell(app: PageApp | undefined): string {
-  if (app === undefined) return '\n<td></td>'
-  const { service, framework, role, path } = app
-  return `
-<td data-service="${service}" data-role="${role}" data-path="${path}">
-${renderWay(app, 'direct', 'direct')}
-${renderWay(app, 'nginx', 'NGINX')}
-<button type="button" hidden>Headers<span class="vh"> of ${framework} ${role}</span></button>
-</td>`
-}
-
-function renderWay({ framework, role, path, ports }: PageApp, topology: Topology, label: string): string {
-  const port = ports[topology]
-  const name = `<span class="vh">${framework} ${role} </span>${label} <span class="port">${port}</span>`
-  return `<p data-topology="${topology}"><span class="state" hidden></span> <a href="http://localhost:${port}${path}">${name}</a></p>`
+function waysOf({ framework, role, ports, targets }: PageApp) {
+  return (['direct', 'nginx'] as const).map((topology) => ({
+    way: `${framework}-${role}/${topology}`,
+    label: topology === 'nginx' ? 'NGINX' : topology,
+    port: ports[topology],
+    target: targets[topology],
+  }))
 }

@@ -1,213 +1,181 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, beforeEach, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { SECURITY_HEADERS } from '../../packages/shared/src/http/security-headers.ts'
-import { type PageOptions, renderPage, writePage } from '../page/render.ts'
-import { CONF } from '../src/render/render.ts'
-import { APPS, type FrontPage, startFrontPage } from './support/landing-page.ts'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
+import { chromium } from 'playwright-core'
+import { type PageApp, renderPage, writePage } from '../page/render.ts'
+import { claimPort, formatAddress } from '../src/render/address.ts'
+import { renderNginx } from '../src/render/render.ts'
+import { type Instance, startNginx } from '../src/run/instance.ts'
 import { nginx, skip } from './support/nginx.ts'
-import { problemText } from './support/problem.ts'
-import { type RawResponse, request } from './support/raw.ts'
+import { request } from './support/raw.ts'
 
-const POLICY = {
-  page:
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  report:
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  none: SECURITY_HEADERS['content-security-policy'],
-}
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const ANY = { host: '127.0.0.1', port: 0 }
 
-describe('rendering', () => {
-  const options: PageOptions = {
-    listen: '8080',
-    root: '/srv/page',
-    results: '/srv/results',
-    accessLog: 'off',
-    apps: [{ service: 'fastify-ssr', direct: 'fastify-ssr', nginx: '127.0.0.1:4127' }],
-  }
-
-  test('a location for each way to an app, with an address or the name of an upstream', () => {
-    const text = renderPage(options)
-    assert.match(text, /location \/grid\/fastify-ssr\/direct\/ \{ .*proxy_pass http:\/\/fastify-ssr\/; \}/)
-    assert.match(
-      text,
-      /location \/grid\/fastify-ssr\/nginx\/ \{ .*proxy_pass http:\/\/127\.0\.0\.1:4127\/; \}/,
-    )
-    assert.match(text, /listen 8080;/)
-  })
-
-  test('what would not stay one word is refused', () => {
-    const refusal = /^Error: The landing page cannot be served with "/
-    assert.throws(() => renderPage({ ...options, root: 'page' }), refusal)
-    assert.throws(() => renderPage({ ...options, results: '/srv/results; x' }), refusal)
-    for (const bad of [{ service: 'a/b' }, { direct: 'a b' }, { nginx: 'x; return 200' }]) {
-      const app = { service: 'a', direct: 'a', nginx: 'a', ...bad }
-      assert.throws(() => renderPage({ ...options, apps: [app] }), refusal)
-    }
-  })
-
-  test('the document has a row per framework, a column per role, and no placeholder left', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'startgrid-page-'))
-    try {
-      const [, ...all] = APPS // without fastify/hello: a cell stays empty
-      writePage(directory, all)
-      const html = readFileSync(join(directory, 'index.html'), 'utf8')
-      assert.deepEqual(html.match(/(?<=<th scope="row">)\w+/g), ['fastify', 'koa'])
-      assert.deepEqual(html.match(/(?<=<th scope="col" data-role=")\w+/g), ['ssr', 'status', 'hello'])
-      assert.equal(html.match(/<td data-service=/g)?.length, 5)
-      assert.equal(html.match(/<td><\/td>/g)?.length, 1)
-      assert.match(html, /Each of these 5 apps/)
-      assert.match(html, /<a href="http:\/\/localhost:4143\/_\/status">/)
-      assert.doesNotMatch(html, /\$\{/)
-    } finally {
-      rmSync(directory, { recursive: true })
-    }
-  })
-
-  test('its security headers are those of packages/shared', () => {
-    const conf = readFileSync(join(CONF, 'server', 'page-headers.conf'), 'utf8')
-    const { 'content-security-policy': _, ...others } = SECURITY_HEADERS
-    for (const [name, value] of Object.entries(others))
-      assert.match(conf, new RegExp(`^add_header ${name} +${value} +always;$`, 'm'))
-  })
-})
-
-describe('page', { skip }, () => {
-  let page: FrontPage
+/** Two frameworks in two roles: one is ready, one is not, one hangs up, one does not run. */
+describe('landing page', { skip }, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-page-'))
+  const results = join(directory, 'results')
+  const servers: Server[] = []
+  const listen = { ...ANY }
+  let instance: Instance
 
   before(async () => {
-    if (nginx !== undefined) page = await startFrontPage(nginx)
+    if (nginx === undefined) return
+    const apps = [
+      await startApp('koa', 'hello', 4141, '{"status":"pass"}'),
+      await startApp('koa', 'ssr', 4142, '{"status":"fail"}'),
+      await startApp('bun', 'hello', 4161, ''),
+      describeApp('bun', 'ssr', 4162, await claimPort(ANY)),
+    ]
+    const root = join(directory, 'page')
+    writePage(root, apps)
+    listen.port = await claimPort(ANY)
+    const page = renderPage({ listen: formatAddress(listen), root, results, accessLog: 'off', apps })
+    const config = (place: { dir: string; workers: number }) =>
+      renderNginx({ ...place, fronts: [], blocks: [page] })
+    instance = await startNginx(nginx, { listen: [listen], config })
   })
-  beforeEach(() => page.reset())
-  after(() => page?.close())
+  after(async () => {
+    await instance?.stop()
+    for (const server of servers) server.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
 
-  const ask = (target: string, method = 'GET') => request(page.address, target, { method })
-
-  function assertSecure(response: RawResponse, policy: keyof typeof POLICY): void {
-    for (const [name, value] of Object.entries(SECURITY_HEADERS))
-      assert.equal(response.headers[name], name === 'content-security-policy' ? POLICY[policy] : value)
-    assert.match(response.headers['x-request-id'] ?? '', /^[0-9a-f]{32}$/)
-    assert.equal(response.headers['cache-control'], 'no-cache')
-    assert.equal(response.headers.server, 'nginx')
+  async function startApp(framework: string, role: string, port: number, ready: string): Promise<PageApp> {
+    const server = createServer(({ url }, response) => {
+      response.setHeader('x-app', framework)
+      if (ready === '') response.destroy()
+      else response.end(url === '/readyz' ? ready : `<b>${url}</b>`)
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    servers.push(server)
+    return describeApp(framework, role, port, (server.address() as AddressInfo).port)
   }
 
-  test('its files, and no others', async () => {
-    for (const [target, type] of [
-      ['/', 'text/html; charset=utf-8'],
-      ['/page.css', 'text/css; charset=utf-8'],
-      ['/page.js', 'text/javascript; charset=utf-8'],
-      ['/favicon.svg', 'image/svg+xml'],
-      ['/ports.json', 'application/json'],
-    ] as const) {
-      const response = await ask(target)
-      assert.equal(response.status, 200, target)
-      assert.equal(response.headers['content-type'], type)
-      assertSecure(response, target === '/' ? 'page' : 'none')
+  function describeApp(framework: string, role: string, direct: number, port: number): PageApp {
+    const target = `127.0.0.1:${port}`
+    return {
+      ...{ framework, role, path: '/json', ports: { direct, nginx: direct + 5 } },
+      targets: { direct: target, nginx: target },
     }
-    for (const target of ['/index.htm', '/page.ts', '/x', '/grid/', '/grid/x/direct/'])
-      assertProblem(await ask(target), 404)
-    const redirect = await ask('/grid/fastify-ssr/direct')
-    assert.equal(redirect.headers.location, '/grid/fastify-ssr/direct/')
-  })
+  }
 
-  test('ports have the prefix 4 unless the host name says otherwise', async () => {
-    assert.equal((await ask('/ports.json')).body.toString(), '{"prefix":"4"}')
-  })
-
-  test('it only reads', async () => {
-    for (const target of ['/', '/grid/koa-ssr/direct/', '/results/']) {
-      const refused = await ask(target, 'POST')
-      assertProblem(refused, 405)
-      assert.equal(refused.headers.allow, 'GET, HEAD, OPTIONS')
-      assert.equal((await ask(target, 'OPTIONS')).status, 204)
+  test('what it serves, with a policy for each, and nothing else', async () => {
+    mkdirSync(join(results, 'run'), { recursive: true })
+    for (const file of ['report.html', 'result.json', 'secret.txt'])
+      writeFileSync(join(results, 'run', file), '{}')
+    const served = async (target: string, method = 'GET') => {
+      const { status, headers } = await request(listen, target, { method, host: 'grid.test:8080' })
+      return [
+        status,
+        headers['content-type'],
+        /script-src [^;]+/.exec(headers['content-security-policy'] ?? '')?.[0],
+      ]
     }
-    assert.deepEqual(page.stub('koa-ssr').seen, [])
-    assertProblem(await ask('/', 'TRACE'), 405)
-  })
-
-  test('an app is asked directly or through its front, and its response passes as it is', async () => {
-    const { seen } = page.stub('fastify-hello')
-    for (const topology of ['direct', 'nginx']) {
-      const response = await ask(`/grid/fastify-hello/${topology}/json?a=b`)
-      assert.equal(response.status, 200)
-      assert.equal(response.headers['x-app'], 'a stand-in')
-      for (const name of [...Object.keys(SECURITY_HEADERS), 'cache-control', 'x-request-id'])
-        assert.equal(response.headers[name], undefined, name)
-      assert.equal(seen.at(-1)?.url, '/json?a=b')
-    }
-    const { frontLog } = page
-    // NGINX writes the line after the response.
-    while (frontLog() === '') await sleep(20)
-    assert.equal(frontLog().match(/GET \/json\?a=b /g)?.length, 1)
-  })
-
-  test('an absent app is 502 at once, and a state to who asks quietly', async () => {
-    await page.stub('koa-ssr').stop()
-    for (const topology of ['direct', 'nginx']) {
-      assertProblem(await ask(`/grid/koa-ssr/${topology}/readyz`), 502)
-      const quiet = await ask(`/grid/koa-ssr/${topology}/readyz?quiet`)
-      assert.equal(quiet.status, 200)
-      assert.equal(quiet.headers['content-type'], 'application/json')
-      assert.equal(quiet.body.toString(), '{"status":"absent"}')
-    }
-    assert.equal(page.errors(), '')
-    assert.equal((await ask('/grid/koa-hello/direct/readyz?quiet')).body.toString(), '{"status":"pass"}')
-    page.stub('koa-hello').state = 'fail'
-    assert.equal((await ask('/grid/koa-hello/nginx/readyz?quiet')).status, 503)
-  })
-
-  test('results: the runs, the files of one, and of those only reports and result', async () => {
-    assert.equal((await ask('/results/')).body.toString(), '[]')
-    const run = join(page.results, '2026-11-21T09-14-52')
-    mkdirSync(run, { recursive: true })
-    for (const name of ['report.html', 'report.md', 'result.json', 'notes.txt', '.secret'])
-      writeFileSync(join(run, name), name)
-    writeFileSync(join(page.results, 'report.html'), 'not of a run')
-    symlinkSync('/etc', join(page.results, 'link'))
-    assert.ok(namesIn(await ask('/results/')).includes('2026-11-21T09-14-52'))
-    assert.ok(namesIn(await ask('/results/2026-11-21T09-14-52/')).includes('report.html'))
-    for (const [name, type] of [
-      ['report.html', 'text/html; charset=utf-8'],
-      ['report.md', 'text/markdown; charset=utf-8'],
-      ['result.json', 'application/json'],
-    ] as const) {
-      const response = await ask(`/results/2026-11-21T09-14-52/${name}`)
-      assert.equal(response.body.toString(), name)
-      assert.equal(response.headers['content-type'], type)
-      assertSecure(response, name === 'report.html' ? 'report' : 'none')
-    }
+    assert.deepEqual(await served('/'), [200, 'text/html; charset=utf-8', "script-src 'self'"])
+    assert.deepEqual(await served('/page.js'), [200, 'text/javascript; charset=utf-8', undefined])
+    assert.deepEqual(await served('/results/'), [200, 'application/json', undefined])
+    assert.deepEqual((await served('/results/run/report.html')).at(-1), "script-src 'unsafe-inline'")
+    assert.deepEqual((await served('/results/run/result.json'))[0], 200)
     for (const target of [
-      '/results',
-      '/results/report.html',
-      '/results/2026-11-21T09-14-52',
-      '/results/2026-11-21T09-14-52/notes.txt',
-      '/results/2026-11-21T09-14-52/.secret',
-      '/results/2026-11-21T09-14-52/../../page/index.html',
-      '/results/2026-11-21T09-14-52%2F..%2F..%2Fpage/',
-      '/results/..%2fpage/',
-      '/results/link/hostname',
-      '/results/2025/',
+      '/results/run/secret.txt',
+      '/render.ts',
+      '/index.html',
+      '/results/../page/',
+      '/grid/',
     ])
-      assert.notEqual((await ask(target)).status, 200, target)
+      assert.equal((await served(target))[0], 404, target)
+    assert.equal((await served('/grid/koa-hello/direct/json', 'POST'))[0], 405)
   })
 
-  test('/ceiling, as on every port of this NGINX', async () => {
-    assert.equal((await ask('/ceiling')).body.toString(), 'Hello World!')
+  test('links have the host that was asked for and the published ports; what is echoed is escaped', async () => {
+    const textFor = async (host: string) => (await request(listen, '/', { host })).body.toString()
+    assert.match(await textFor('grid.test:8080'), /<a href="http:\/\/grid\.test:4146\/json">NGINX 4146<\/a>/)
+    assert.doesNotMatch(await textFor("a'&b"), /a'&b/)
   })
 
-  function assertProblem(response: RawResponse, status: number): void {
-    assert.equal(response.status, status)
-    assert.equal(response.headers['content-type'], 'application/problem+json')
-    assert.equal(response.body.toString(), problemText(status))
-  }
+  test('an app behind it has its own headers; one that does not run has no error', async () => {
+    const app = await request(listen, '/grid/koa-hello/direct/json?a=b')
+    assert.deepEqual(
+      [app.status, app.headers['x-app'], app.body.toString()],
+      [200, 'koa', '<b>/json?a=b</b>'],
+    )
+    assert.equal(app.headers['content-security-policy'], undefined)
+    const absent = await request(listen, '/grid/bun-ssr/nginx/readyz')
+    assert.deepEqual([absent.status, absent.body.toString()], [200, '{"status":"absent"}'])
+  })
+
+  test('in a browser: states, responses, protocol, newest report, without a complaint', {
+    skip: BROWSER.skip,
+  }, async () => {
+    for (const [name, file, time] of [
+      ['2026-11-20T08-00-00', 'report.html', 1e9],
+      ['2026-11-21T09-14-52', 'report.html', 2e9],
+      ['2026-11-22T10-00-00', 'result.json', 3e9],
+    ] as const) {
+      mkdirSync(join(results, name), { recursive: true })
+      writeFileSync(join(results, name, file), '<!DOCTYPE html><p>The report.')
+      utimesSync(join(results, name), time, time)
+    }
+    const browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
+    try {
+      for (const [colorScheme, width] of [
+        ['light', 1280],
+        ['dark', 340],
+      ] as const) {
+        const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } })
+        const complaints: string[] = []
+        page.on('console', (message) => complaints.push(message.text()))
+        page.on('pageerror', (error) => complaints.push(error.message))
+        await page.goto(`http://127.0.0.1:${listen.port}/`)
+        await page.getByText('2 of 8 ready').waitFor()
+        await page.getByText('This page came by http/1.1.').waitFor()
+        assert.deepEqual(
+          await page
+            .locator('td')
+            .allInnerTexts()
+            .then((all) => all.map(statesIn)),
+          [
+            ['ready', 'ready'],
+            ['not ready', 'not ready'],
+            ['not running', 'not running'],
+            ['not running', 'not running'],
+          ],
+        )
+        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width)
+        await page.keyboard.press('Tab')
+        await page.getByRole('button', { name: 'Responses of koa hello' }).press('Enter')
+        const [direct] = await page.locator('pre', { hasText: 'x-app: koa' }).allInnerTexts()
+        assert.match(direct ?? '', /^200 OK\n[\s\S]*\n\n<b>\/json<\/b>$/)
+        await page.evaluate(AXE)
+        assert.deepEqual(
+          await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))'),
+          [],
+        )
+        await page.keyboard.press('Escape')
+        assert.deepEqual(
+          await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))'),
+          [],
+        )
+        await page.getByRole('link', { name: 'Report of 2026-11-21T09-14-52' }).click()
+        await page.getByText('The report.').waitFor()
+        assert.deepEqual(complaints, [])
+        await page.close()
+      }
+    } finally {
+      await browser.close()
+    }
+  })
 })
 
-function namesIn({ body }: RawResponse): string[] {
-  const entries: { name: string }[] = JSON.parse(body.toString())
-  return entries.map(({ name }) => name)
+function statesIn(text: string): string[] {
+  return text.match(/ready|not ready|not running|no response/g) ?? []
 }

@@ -136,14 +136,16 @@ describe('Docker Compose', { skip }, () => {
     const document = await ask(page, '/')
     assert.match(document.type, /^text\/html/)
     for (const app of APPS) {
-      assert.match(document.body, new RegExp(`data-service="${serviceName(app)}"`))
       for (const topology of COMPOSE_TOPOLOGIES) {
-        const response = await ask(page, `/grid/${serviceName(app)}/${topology}/readyz`)
-        if (started.includes(app)) assert.equal(response.body, '{"status":"pass"}', `${app.name} ${topology}`)
-        else assert.equal(response.status, 502, `${app.name} ${topology}`)
+        assert.ok(
+          document.body.includes(`:${portOf(serviceName(app), topology)}/`),
+          `${app.name} ${topology}`,
+        )
+        const { body } = await ask(page, `/grid/${serviceName(app)}/${topology}/readyz`)
+        const status = started.includes(app) ? 'pass' : 'absent'
+        assert.equal(body, `{"status":"${status}"}`, `${app.name} ${topology}`)
       }
     }
-    assert.equal((await ask(page, '/ports.json')).body, `{"prefix":"${process.env.STARTGRID_PORTS}"}`)
   })
 
   test('containers have no rights that they do not need', () => {
