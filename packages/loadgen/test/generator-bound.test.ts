@@ -37,7 +37,6 @@ function measurement({
     latency: constant(latencyMs),
     service: constant(latencyMs),
     arrivals: { seconds: 1, due: 10_000, sent: 10_000, late: 0, lag: constant(lagMs), ...arrivals },
-    intervals: null,
     cpuSeconds: 1,
     loop: { busy, waitSeconds },
   }

@@ -131,30 +131,3 @@ test('a connection per request: the latency includes connecting', async () => {
   assert.deepEqual(result.errors, noErrors())
   assert.ok(result.service.min >= 9)
 })
-
-test('a series tells responses and errors of each interval', async () => {
-  const { result } = await against(
-    (socket, n) => socket.write(rawResponse('hi', n === 30 ? { status: '500 No' } : {})),
-    {
-      rate: 200,
-      durationMs: 300,
-      seriesMs: 50,
-    },
-  )
-  assert.equal(result.requests, dueWithin(300, 200))
-  const sum = (pick: (point: (typeof result.series)[number]) => number) =>
-    result.series.reduce((total, point) => total + pick(point), 0)
-  assert.equal(
-    sum(({ requests }) => requests),
-    result.requests,
-  )
-  assert.equal(
-    sum(({ errors }) => errors),
-    1,
-  )
-  result.series.forEach(({ at, seconds, p50, p99, max }, n) => {
-    assert.ok(Math.abs(at - n * 0.05) < 1e-9 && seconds <= 0.05)
-    assert.ok(p50 <= p99 && p99 <= max)
-  })
-  assert.ok(result.series.length >= 6)
-})

@@ -19,7 +19,6 @@ const RESULT: LoadResult = {
   lag: { ...LATENCY, p99: 0.0123, max: 0.5 },
   histograms: { latency: '', service: '', lag: '' },
   openLoop: { offered: 20_000, achieved: 19_900 },
-  series: [],
   cpu: { seconds: 1 },
   self: { waitSeconds: 0.1, busy: 0.3, bound: false, reason: null },
 }
@@ -72,19 +71,6 @@ test('no response, and a system that does not tell', () => {
   assert.match(text, /\n {2}statuses {4}none\n/)
   assert.match(text, /\n {2}latency {5}no response\n/)
   assert.doesNotMatch(text, /without a core/)
-})
-
-test('a series, with intervals in which nothing came', () => {
-  const point = { at: 0, seconds: 0.25, requests: 500, errors: 0, p50: 1, p99: 2, max: 3 }
-  const series = [point, { ...point, at: 0.25, requests: 0, errors: 2, p50: 0, p99: 0, max: 0 }]
-  const lines = report({ ...RESULT, series })
-    .split('\n')
-    .slice(-4, -1)
-  assert.deepEqual(lines, [
-    '  at            seconds responses    errors       p50       p99       max',
-    '  0.00 s           0.25       500         0      1.00      2.00      3.00',
-    '  0.25 s           0.25         0         2         –         –         –',
-  ])
 })
 
 test('a title says what was loaded, and how', () => {

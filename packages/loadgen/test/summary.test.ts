@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Measurement } from '../src/engine/measurement.ts'
 import { Recorder, type Recording } from '../src/engine/recorder.ts'
-import { Series } from '../src/engine/series.ts'
 import { percentiles } from '../src/report/histogram.ts'
 import { noErrors } from '../src/report/result.ts'
 import { summarizeLoad } from '../src/report/summary.ts'
@@ -24,7 +23,6 @@ const QUICK: Measurement = {
   latency: recording(1, 2, 3),
   service: recording(1, 1, 1),
   arrivals: { seconds: 1, due: 3, sent: 3, late: 0, lag: recording(0, 0, 0) },
-  intervals: null,
   cpuSeconds: 1.5,
   loop: { busy: 0.2, waitSeconds: 0.1 },
 }
@@ -43,7 +41,7 @@ const SLOW: Measurement = {
 }
 
 test('generators add up', () => {
-  const result = summarizeLoad([QUICK, SLOW], undefined)
+  const result = summarizeLoad([QUICK, SLOW])
   assert.deepEqual([result.requests, result.seconds, result.rate], [4, 2, 2])
   assert.deepEqual(result.errors, { ...noErrors(), status: 1, timeout: 2 })
   assert.deepEqual(result.statuses, { 200: 3, 500: 1 })
@@ -54,11 +52,10 @@ test('generators add up', () => {
   assert.deepEqual(result.openLoop, { offered: 7, achieved: 5 })
   assert.equal(percentiles(result.histograms.latency, [100])[0]?.toFixed(0), '60')
   assert.deepEqual(result.cpu, { seconds: 3.2 })
-  assert.deepEqual(result.series, [])
 })
 
 test('a slow generator does not hide in the sum', () => {
-  const { self } = summarizeLoad([QUICK, SLOW], undefined)
+  const { self } = summarizeLoad([QUICK, SLOW])
   assert.equal(self.bound, true)
   assert.match(self.reason ?? '', /^in generator 2, it came to 25\.0 % of the requests/)
   assert.deepEqual([self.waitSeconds, self.busy], [0.4, 0.9])
@@ -66,39 +63,9 @@ test('a slow generator does not hide in the sum', () => {
 
 test('closed loop: service is latency, and there is no schedule to speak of', () => {
   const closed = { ...QUICK, service: null, arrivals: null, loop: { ...QUICK.loop, waitSeconds: null } }
-  const { latency, service, lag, histograms, openLoop, self } = summarizeLoad([closed], undefined)
+  const { latency, service, lag, histograms, openLoop, self } = summarizeLoad([closed])
   assert.deepEqual(service, latency)
   assert.deepEqual([lag, histograms.lag, openLoop], [null, null, null])
   assert.equal(histograms.service, histograms.latency)
   assert.deepEqual([self.bound, self.reason, self.waitSeconds], [false, null, null])
-})
-
-test('a series has the intervals of all generators, empty ones too', () => {
-  const first = new Series(100)
-  first.begin(1_000)
-  first.responded(1_010, 5, false)
-  first.responded(1_099, 7, true)
-  first.failed(1_350)
-  const second = new Series(100)
-  second.begin(5_000)
-  second.responded(5_001, 9, false)
-  second.responded(5_310, 3, false)
-  const both = [first, second].map((series) => ({
-    ...QUICK,
-    seconds: 0.36,
-    intervals: series.intervals(),
-  }))
-  const series = summarizeLoad(both, 100).series.map(({ at, seconds, requests, errors, max }) => [
-    at,
-    Number(seconds.toFixed(3)),
-    requests,
-    errors,
-    max,
-  ])
-  assert.deepEqual(series, [
-    [0, 0.1, 3, 1, 9],
-    [0.1, 0.1, 0, 0, 0],
-    [0.2, 0.1, 0, 0, 0],
-    [0.3, 0.06, 1, 1, 3],
-  ])
 })

@@ -45,7 +45,7 @@ export class GeneratorTeam {
         }),
     )
     await Promise.allSettled(parts)
-    return summarizeLoad(await Promise.all(parts), plan.seriesMs)
+    return summarizeLoad(await Promise.all(parts))
   }
 
   /** Ends all processes; resolves when they are gone. */

@@ -75,7 +75,7 @@ export class LoadGenerator {
    * @throws {LoadError} like `runLoad`; also if the process died, or is running another load
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
-    return summarizeLoad([await this.take(plan, { signal, onPhase })], plan.seriesMs)
+    return summarizeLoad([await this.take(plan, { signal, onPhase })])
   }
 
   /**

@@ -15,7 +15,6 @@ import type { LoadOptions } from './options.ts'
 import { poisson } from './poisson.ts'
 import { Pool } from './pool.ts'
 import { Requests } from './requests.ts'
-import { Series } from './series.ts'
 import { Tally } from './tally.ts'
 
 /** What a wait for 0.05 ms takes on Linux is about 0.1 ms: its timers may be late by as much. */
@@ -61,8 +60,7 @@ export class Load implements ConnectionOwner, Line {
     this.#timeoutMs = options.timeoutMs ?? 5_000
     this.#warmupMs = options.warmupMs ?? 0
     this.#checker = new Checker(expect, method, this.#requests.paths)
-    const series = options.seriesMs === undefined ? undefined : new Series(options.seriesMs)
-    this.#tally = new Tally(this.#checker, series, options.rate !== undefined)
+    this.#tally = new Tally(this.#checker, options.rate !== undefined)
     const { connections } = options
     const template = new ResponseTemplate()
     this.#pool = new Pool({ target, tls, method, template, connections, fresh: newConnections }, this)
@@ -126,7 +124,7 @@ export class Load implements ConnectionOwner, Line {
 
   #countLost(connection: Connection, kind: ErrorKind): void {
     const since = connection.awaiting ? connection.intended : connection.since
-    this.#tally.failed(kind, since, performance.now())
+    this.#tally.failed(kind, since)
     if (connection.parser.started) this.#tally.wasted(connection.received, since)
   }
 
@@ -223,6 +221,6 @@ export class Load implements ConnectionOwner, Line {
       connection.close()
       this.failed(connection, kind)
     }
-    for (const due of this.#dispatcher?.expired(late) ?? []) this.#tally.failed('timeout', due, now)
+    for (const due of this.#dispatcher?.expired(late) ?? []) this.#tally.failed('timeout', due)
   }
 }

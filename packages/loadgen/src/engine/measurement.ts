@@ -1,7 +1,6 @@
 import type { ErrorCounts } from '../report/result.ts'
 import type { LoopReport } from './loop-watch.ts'
 import type { Recording } from './recorder.ts'
-import type { Interval } from './series.ts'
 
 /** What one generator measured, as plain data that can be sent to another process. */
 export interface Measurement {
@@ -19,8 +18,6 @@ export interface Measurement {
   /** Null in closed loop, where it is the same as `latency`. */
   service: Recording | null
   arrivals: Arrivals | null
-  /** Null if none was asked for. */
-  intervals: Interval[] | null
   /** CPU seconds of the whole process. */
   cpuSeconds: number
   loop: LoopReport

@@ -39,8 +39,6 @@ export interface LoadPlan {
    * request was due.
    */
   timeoutMs?: number
-  /** Milliseconds of one interval of the series; absent: no series. At least 10. */
-  seriesMs?: number
   expect?: Expectation
   /**
    * Other generators poll on the same core: whenever nothing happens, this one leaves it for a tenth of a millisecond. Else each would wait
@@ -72,7 +70,6 @@ export function validatePlan(plan: LoadPlan): void {
   requireMilliseconds('durationMs', plan.durationMs, 1)
   requireMilliseconds('warmupMs', plan.warmupMs ?? 0, 0)
   requireMilliseconds('timeoutMs', plan.timeoutMs ?? 5_000, 1)
-  requireMilliseconds('seriesMs', plan.seriesMs ?? 1_000, 10)
   const { method = 'GET', path, headers = {}, body, expect = {} } = plan
   const { paths } = new Requests({ method, path, headers, host: '', body }, () => 0)
   new Checker(expect, method, paths)

@@ -65,15 +65,6 @@ export class Recorder {
       count: this.#count,
     }
   }
-
-  /** Forgets everything. */
-  clear(): void {
-    this.#counts.fill(0)
-    this.#sum = 0
-    this.#max = 0
-    this.#min = Number.POSITIVE_INFINITY
-    this.#count = 0
-  }
 }
 
 /** All that several recorders recorded. */

@@ -16,7 +16,7 @@ import { type LoadOptions, validatePlan } from './options.ts'
  * @throws {LoadError} if the options are not valid, the target is out of reach, or too few files may be open
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  return summarizeLoad([await measureLoad(options)], options.seriesMs)
+  return summarizeLoad([await measureLoad(options)])
 }
 
 /**

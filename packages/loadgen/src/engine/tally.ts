@@ -5,12 +5,10 @@ import type { Schedule } from './dispatcher.ts'
 import type { LoopWatch } from './loop-watch.ts'
 import type { Arrivals, Measurement } from './measurement.ts'
 import { Recorder } from './recorder.ts'
-import type { Series } from './series.ts'
 
 /** Adds up what happened to the requests that count: those due since the warm-up ended. Times are `performance.now()`. */
 export class Tally {
   readonly #checker: Checker
-  readonly #series: Series | undefined
   readonly #latency = new Recorder()
   readonly #errors = noErrors()
   /** Indexed by status. */
@@ -25,16 +23,14 @@ export class Tally {
   readonly #open: OpenTally | undefined
 
   /** @param isOpen whether requests have a schedule */
-  constructor(checker: Checker, series: Series | undefined, isOpen: boolean) {
+  constructor(checker: Checker, isOpen: boolean) {
     this.#checker = checker
-    this.#series = series
     this.#open = isOpen ? new OpenTally() : undefined
   }
 
   /** Requests that are due, or tried, from `now` on are counted. */
   begin(now: number): void {
     this.#from = now
-    this.#series?.begin(now)
     this.#readCpu()
   }
 
@@ -64,14 +60,12 @@ export class Tally {
     if (body !== undefined && parser.status === this.#checker.status) this.#checked++
     const kind = this.#checker.verdict(parser, body, path)
     if (kind !== undefined) this.#errors[kind]++
-    this.#series?.responded(now, now - intended, kind !== undefined)
   }
 
   /** @param since when the request was due, or the connection asked for */
-  failed(kind: ErrorKind, since: number, now: number): void {
+  failed(kind: ErrorKind, since: number): void {
     if (since < this.#from) return
     this.#errors[kind]++
-    this.#series?.failed(now)
   }
 
   /** Counts the bytes of an incomplete response. @param since when the request was due */
@@ -95,7 +89,6 @@ export class Tally {
       latency: this.#latency.recording(),
       service: this.#open?.service() ?? null,
       arrivals: this.#open?.arrivals(schedule) ?? null,
-      intervals: this.#series?.intervals() ?? null,
       cpuSeconds: seconds > 0 ? (user + system) / 1e6 : 0,
       loop: watch.report(),
     }

@@ -1,7 +1,7 @@
 import { formatDuration } from '@startgrid/cli/duration.ts'
 import { wrap } from '@startgrid/cli/text.ts'
 import type { LoadPlan } from '../engine/options.ts'
-import { ERROR_KINDS, type Latency, type LoadResult, type SeriesPoint } from './result.ts'
+import { ERROR_KINDS, type Latency, type LoadResult } from './result.ts'
 
 /** A generator that is busy for more than this part of its time may be what limits a closed loop. */
 const BUSY = 0.95
@@ -42,7 +42,7 @@ export function report(result: LoadResult): string {
   rows.push(['generator', generator(result)])
   const text = rows.map(([name, value]) => `  ${name.padEnd(11)} ${value}\n`).join('')
   const bound = self.reason === null ? '' : `\n${wrap(`generator-bound: ${self.reason}.`)}\n`
-  return `${text}\n${latencies(result)}${series(result.series)}${bound}`
+  return `${text}\n${latencies(result)}${bound}`
 }
 
 function offered(due: number, sent: number): string {
@@ -64,16 +64,6 @@ function latencies({ requests, openLoop, latency, service, lag }: LoadResult): s
   if (openLoop === null || lag === null) return `${header}\n${row('latency', latency)}\n`
   const rows = [row('corrected', latency), row('service', service), row('lag', lag)]
   return `${header}\n${rows.join('\n')}\n`
-}
-
-function series(points: readonly SeriesPoint[]): string {
-  if (points.length === 0) return ''
-  const header = line('at', ['seconds', 'responses', 'errors', 'p50', 'p99', 'max'])
-  const rows = points.map(({ at, seconds, requests, errors, p50, p99, max }) => {
-    const times = requests === 0 ? ['–', '–', '–'] : [p50, p99, max].map(milliseconds)
-    return line(`${at.toFixed(2)} s`, [seconds.toFixed(2), integer(requests), integer(errors), ...times])
-  })
-  return `\n${header}\n${rows.join('\n')}\n`
 }
 
 function line(name: string, cells: readonly string[]): string {

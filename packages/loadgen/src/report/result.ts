@@ -57,8 +57,6 @@ export interface LoadResult {
   histograms: { latency: string; service: string; lag: string | null }
   /** Null in closed loop. */
   openLoop: OpenLoopRates | null
-  /** Intervals of `seriesMs` from the end of the warm-up until the last response; empty if not asked for. */
-  series: SeriesPoint[]
   /** CPU seconds of all generators during the measurement. Each polls, so it uses its whole core. */
   cpu: { seconds: number }
   /** The generator's own condition. Of several: the worst, so that a slow one does not hide in the sum. */
@@ -71,20 +69,6 @@ export interface OpenLoopRates {
   offered: number
   /** Sent in the time in which they were due, the warm-up and the wait for the last responses aside. */
   achieved: number
-}
-
-export interface SeriesPoint {
-  /** Seconds since the warm-up ended. */
-  at: number
-  /** Its length. */
-  seconds: number
-  /** Responses that came in it. */
-  requests: number
-  errors: number
-  /** Milliseconds, of `latency`. */
-  p50: number
-  p99: number
-  max: number
 }
 
 export interface SelfReport {

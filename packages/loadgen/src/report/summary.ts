@@ -1,7 +1,6 @@
 import { whyGeneratorBound } from '../engine/generator-bound.ts'
 import type { Arrivals, Measurement } from '../engine/measurement.ts'
 import { mergeRecordings, type Recording } from '../engine/recorder.ts'
-import type { Interval } from '../engine/series.ts'
 import { encodeRecording, summarise } from './histogram.ts'
 import {
   ERROR_KINDS,
@@ -10,14 +9,10 @@ import {
   noErrors,
   type OpenLoopRates,
   type SelfReport,
-  type SeriesPoint,
 } from './result.ts'
 
-/**
- * What one or several generators measured of a load.
- * @param seriesMs length of an interval; undefined without a series
- */
-export function summarizeLoad(measured: readonly Measurement[], seriesMs: number | undefined): LoadResult {
+/** What one or several generators measured of a load. */
+export function summarizeLoad(measured: readonly Measurement[]): LoadResult {
   const requests = sum(measured, (one) => one.requests)
   const seconds = Math.max(...measured.map((one) => one.seconds))
   return {
@@ -31,7 +26,6 @@ export function summarizeLoad(measured: readonly Measurement[], seriesMs: number
     handshakes: sumBy(measured.map(({ handshakes }) => handshakes)),
     ...distributions(measured),
     openLoop: ratesOf(measured),
-    series: seriesOf(measured, seriesMs ?? 0, seconds),
     cpu: { seconds: sum(measured, (one) => one.cpuSeconds) },
     self: worstOf(measured),
   }
@@ -79,27 +73,6 @@ function ratesOf(measured: readonly Measurement[]): OpenLoopRates | null {
   const perSecond = (count: (arrivals: Arrivals) => number) =>
     sum(all, (arrivals) => ratio(count(arrivals), arrivals.seconds))
   return { offered: perSecond(({ due }) => due), achieved: perSecond(({ sent }) => sent) }
-}
-
-function seriesOf(measured: readonly Measurement[], seriesMs: number, seconds: number): SeriesPoint[] {
-  const all = measured.flatMap(({ intervals }) => intervals ?? [])
-  const last = Math.max(-1, ...all.map(({ index }) => index))
-  return Array.from({ length: last + 1 }, (_, index) => {
-    const at = (index * seriesMs) / 1000
-    const length = Math.min(seriesMs / 1000, Math.max(0, seconds - at))
-    return pointOf(
-      all.filter((interval) => interval.index === index),
-      at,
-      length,
-    )
-  })
-}
-
-function pointOf(intervals: readonly Interval[], at: number, seconds: number): SeriesPoint {
-  const latency = mergeRecordings(intervals.map((interval) => interval.latency))
-  const { p50, p99, max } = summarise(latency)
-  const errors = sum(intervals, (interval) => interval.errors)
-  return { at, seconds, requests: latency.count, errors, p50, p99, max }
 }
 
 function sumCounts(measured: readonly Measurement[]): ErrorCounts {
