@@ -40,7 +40,7 @@ pnpm bench COMMAND     each has its own --help
 
 ${helpOfCommands(Object.values(COMMANDS).filter(({ says }) => says !== 'study overhead'))}
 
-${helpOf(pick(GRID, ['quick', 'thorough', 'only', 'role', 'max-time', 'dry-run']))}
+${helpOf(pick(GRID, ['quick', 'only', 'role', 'max-time', 'dry-run']))}
 `
 
 /** `pnpm bench` */

@@ -1,8 +1,5 @@
-import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { widthsOf } from '../judge/analysis.ts'
 import { isTested, LEAST_STARTS } from '../judge/study/findings.ts'
-import type { Analysis } from '../model/figures.ts'
 import type { RaceResult, StudyResult } from '../model/result.ts'
 import { describeCaught, describeRegression } from '../report/study/race-document.ts'
 
@@ -15,12 +12,12 @@ import { describeCaught, describeRegression } from '../report/study/race-documen
 export const INTERRUPTED = 'Interrupted: what was measured before is above and in the files.'
 
 /** @returns sentences; none if the exit code is 0 */
-export function whyRaceFailed({ analysis, cells }: RaceResult, require: number | null): string[] {
+export function whyRaceFailed({ analysis, cells }: RaceResult): string[] {
   if (analysis === null) return ['Nothing was measured.']
   const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
   const tried = analysis.cells.filter(({ cell }) => !twins.has(cell))
   const without = tried.filter(({ voided, launches }) => voided || launches === 0)
-  return [...describeWithout(without.length, tried.length), ...describeTooWide(analysis, require)]
+  return describeWithout(without.length, tried.length)
 }
 
 export function whyStudyFailed({ study, analysis }: Pick<StudyResult, 'study' | 'analysis'>): string[] {
@@ -56,19 +53,5 @@ function describeWithout(count: number, of: number): string[] {
   if (count === 0) return []
   return [
     `${count} of ${plural(of, 'cell')} ${count === 1 ? 'has' : 'have'} no number that counts: exit code 1.`,
-  ]
-}
-
-function describeTooWide(analysis: Analysis, require: number | null): string[] {
-  if (require === null) return []
-  const races = analysis.races.filter(({ metric }) => metric === 'rate')
-  const widest = Math.expm1(Math.max(0, ...widthsOf({ ...analysis, races })))
-  if (races.length > 0 && widest <= require) return []
-  const found =
-    races.length > 0 && Number.isFinite(widest)
-      ? `is ±${formatPercent(widest)}`
-      : 'is not known, because there are too few launches'
-  return [
-    `The widest 95 % interval of a rate ratio ${found}, and --require allows ±${formatPercent(require)}: exit code 1.`,
   ]
 }

@@ -4,7 +4,6 @@ import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 
 /** Every option of every command: its reader, what it goes with, its default and its help. */
 
-const quick = (help: string) => flag(help, { excludes: ['thorough'] })
 const connections = integer('N', 'kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
 const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: 86_400_000 })
 const seed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
@@ -33,29 +32,17 @@ const cells = (topology: string) => ({
 
 export const GRID = {
   ...cells('direct,nginx'),
-  quick: quick('hello and ssr of three frameworks, 2 heats: a minute'),
-  thorough: flag('12 heats of 24 passes, 3 s of warm-up, half an hour'),
+  quick: flag('hello and ssr of three frameworks, 2 heats: a minute'),
   heats: integer(
     'N',
     'starts of every app, 1 to 100 (default 3; of a target 10, with a rest of 2 s between them)',
     { min: 1, max: 100 },
   ),
-  slices: integer('N', 'passes per heat, each one slice of every cell: 1 to 50 (default 19)', {
-    ...{ min: 1, max: 50 },
-  }),
-  slice: duration('length of a slice: 200ms, 1s (default 50ms; of a target 500ms)', { min: 50 }),
-  warmup: duration('discarded after a start (default 250ms to 1.5s, by framework and role)', { min: 0 }),
-  precision: percent('adds heats, from 6 on, until 95 % intervals are within plus or minus P: 3%'),
-  require: percent('exit code 1 if a rate ratio is less certain than that'),
   'max-time': maxTime('as many heats as fit, at least 2'),
   connections,
   latency: flag('also p50 and p99 at one rate for all, in open loop: 10 minutes', { excludes: ['target'] }),
   seed,
-  'keep-voided': flag('shows numbers that failed a gate, marked'),
-  list: flag('prints the cells'),
-  publish: flag('stores the figures in docs/results, where the site finds them', {
-    excludes: ['list', 'dry-run'],
-  }),
+  publish: flag('stores the figures in docs/results, where the site finds them', { excludes: ['dry-run'] }),
   'dry-run': dryRun,
   ...DOWNLOAD,
   ...OUTPUT,
@@ -124,7 +111,6 @@ export const RACE = {
 export const REPORT = {
   output: text('DIR', 'writes them there instead'),
   comment: flag('of a race of commands: prints a comment for a pull request, and writes nothing'),
-  'keep-voided': GRID['keep-voided'],
   publish: flag('of a race of the grid: stores the figures in docs/results, where the site finds them'),
   help: flag('this list'),
 }

@@ -13,23 +13,19 @@ import {
 } from '@startgrid/grid/apps.ts'
 import { readOrigin } from '../environments/running/origin.ts'
 import type { Options, ServerLocation } from '../experiment/options.ts'
-import { PROFILES, type ProfileName, TARGET_EFFORT } from '../experiment/profiles.ts'
+import { PROFILES, TARGET_EFFORT } from '../experiment/profiles.ts'
 import { GRID } from './option-table.ts'
 
-/** Looking at intervals after fewer heats would stop at lucky ones. */
-const LEAST_HEATS_FOR_PRECISION = 6
-
 /** What of a profile is given otherwise. */
-const EFFORT = ['heats', 'slices', 'slice', 'warmup', 'precision', 'max-time']
+const EFFORT = ['heats', 'max-time']
 
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]): Options {
   const { values, given } = readWords(args, GRID, 'pnpm bench')
   const site = readSite(values)
-  const profile = profileOf(values)
+  const profile = values.quick ? 'quick' : 'default'
   const { frameworks, roles } = PROFILES[profile]
   const effort = site.target === undefined ? PROFILES[profile] : TARGET_EFFORT[profile]
-  const { heats = effort.heats, slices = effort.slices, slice = effort.sliceMs, precision } = values
   const custom = EFFORT.some((name) => given.has(name))
   const usualMs = custom ? null : effort.maxTimeMs * (values.latency ? 2 : 1)
   return {
@@ -37,20 +33,14 @@ export function readOptions(args: readonly string[]): Options {
     ...site,
     profile,
     custom,
-    heats: Math.max(heats, precision === null ? 1 : LEAST_HEATS_FOR_PRECISION),
+    heats: values.heats ?? effort.heats,
     latency: values.latency,
-    slices,
-    sliceMs: slice,
+    slices: effort.slices,
+    sliceMs: effort.sliceMs,
     pauseMs: 'pauseMs' in effort ? effort.pauseMs : 0,
-    warmupMs: values.warmup,
-    precision,
     timeGiven: given.has('max-time'),
-    heatsGiven: given.has('heats') || precision !== null,
-    // Without an end, intervals that stay wide on a busy machine would never let it stop.
-    maxTimeMs: values['max-time'] ?? (precision === null ? usualMs : PROFILES.thorough.maxTimeMs),
-    require: values.require,
-    keepVoided: values['keep-voided'],
-    list: values.list,
+    heatsGiven: given.has('heats'),
+    maxTimeMs: values['max-time'] ?? usualMs,
     publish: values.publish,
   }
 }
@@ -61,10 +51,6 @@ const readWords: typeof readCommandLine = (args, options, command) => {
   const [extra] = read.positionals
   if (extra === undefined) return read
   throw new UsageError(`Unexpected argument '${extra}'. ${command} --help lists the options.`)
-}
-
-function profileOf({ quick, thorough }: { quick: boolean; thorough: boolean }): ProfileName {
-  return quick ? 'quick' : thorough ? 'thorough' : 'default'
 }
 
 interface Usual {

@@ -85,14 +85,8 @@ export function reportOf(
 }
 
 /** Works the figures of a result, and the warnings that follow from them, out again from what was measured. */
-export function analyseAgain<Kind extends StoredResult>(
-  stored: Kind,
-  { keepVoided, studies }: { keepVoided: boolean; studies: readonly Study[] },
-): Kind {
-  const judging = {
-    keepVoided,
-    ...(stored.kind === 'study' && { experiment: experimentOf(stored, studies) }),
-  }
-  const again = { ...stored, analysis: figuresOf(stored, judging) }
+export function analyseAgain<Kind extends StoredResult>(stored: Kind, studies: readonly Study[]): Kind {
+  const experiment = stored.kind === 'study' ? experimentOf(stored, studies) : undefined
+  const again = { ...stored, analysis: figuresOf(stored, experiment) }
   return { ...again, warnings: [...observedWarnings(stored), ...deriveWarnings(again)] }
 }

@@ -5,7 +5,7 @@ import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, nameAsked, type Race, type System } from '../model/experiment.ts'
 import type { Mode } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
-import { PROFILES } from './profiles.ts'
+import { warmupOf } from './profiles.ts'
 
 /** What will be measured, in which order, and how long it takes. Pure. */
 
@@ -65,7 +65,7 @@ function cellOf(race: string, plan: Race, name: string, system: System): Cell {
     workload: nameAsked(system.workload ?? load.workload),
     connections: load.connections,
     openLoop: load.openLoop?.includes(name) ?? false,
-    warmupMs: system.warmupMs ?? load.warmupMs ?? warmupOf(system),
+    warmupMs: system.warmupMs ?? load.warmupMs ?? usualWarmup(system),
     warmupRequests: system.warmupRequests ?? 0,
     leastSliceMs: load.sliceMs ?? 0,
   })
@@ -81,10 +81,10 @@ function topologyOf({ app, command, nginx }: System): Topology {
 const PROXIED_LONGER = 2
 
 /** What the races of the grid found each framework to need; an NGINX that is alone has nothing to compile. */
-function warmupOf({ app, nginx }: System): number {
+function usualWarmup({ app, nginx }: System): number {
   if (app === undefined) return 250
   const role = app.role === 'ssr' ? 'ssr' : 'hello'
-  const own = PROFILES.default.warmupMs({ framework: app.package.replace(/^.*\//, ''), role })
+  const own = warmupOf({ framework: app.package.replace(/^.*\//, ''), role })
   return nginx === undefined ? own : own * PROXIED_LONGER
 }
 

@@ -1,12 +1,12 @@
 import { type App, BASELINE, ROLES, runtimeOf } from '@startgrid/grid/apps.ts'
 import type { Experiment, LoadRace, System } from '../model/experiment.ts'
 import type { Options } from './options.ts'
-import { CONNECTIONS, PROFILES, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupRequests } from './profiles.ts'
+import { CONNECTIONS, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupOf, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 
 /** Experiments that are generated from options: the grid, and a server that already runs. */
 
-type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'warmupMs' | 'profile' | 'latency'>
+type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'latency'>
 
 /** What `pnpm bench` is asked to race. */
 export function experimentOf(options: Options): Experiment {
@@ -48,11 +48,10 @@ export function targetExperiment({
   role,
   absent,
   connections,
-  warmupMs = TARGET_WARMUP_MS,
-}: Pick<Options, 'target' | 'role' | 'absent' | 'connections' | 'warmupMs'>): Experiment {
+}: Pick<Options, 'target' | 'role' | 'absent' | 'connections'>): Experiment {
   if (role === undefined) throw new RangeError('A target has a role.')
   const launch = `${TARGET_NAME}/${role}`
-  const system = { title: TARGET_NAME, launch, running: { origin, role, absent }, warmupMs }
+  const system = { title: TARGET_NAME, launch, running: { origin, role, absent }, warmupMs: TARGET_WARMUP_MS }
   const name = `${launch} direct`
   return generated([[name, system]], [[role, raceOf(role, [name], { connections })]])
 }
@@ -84,22 +83,18 @@ function withTwin(apps: readonly App[]): Entry[] {
   ]
 }
 
-function systemsOf(
-  { launch, title, app, twinOf }: Entry,
-  { topologies, warmupMs, profile }: GridOptions,
-): [string, System][] {
+function systemsOf({ launch, title, app, twinOf }: Entry, { topologies }: GridOptions): [string, System][] {
   return topologies.map((topology) => {
     // The first topology warms the app; the others only their own path.
     const isFirst = topology === topologies[0]
-    const ms = isFirst ? (warmupMs ?? PROFILES[profile].warmupMs(app)) : PROXIED_WARMUP_MS
+    const ms = isFirst ? warmupOf(app) : PROXIED_WARMUP_MS
     const system = {
       title,
       launch,
       app: { package: `apps/${app.framework}`, role: app.role },
       warmupMs: ms,
       // Behind NGINX the app itself is warm.
-      warmupRequests:
-        topology === 'direct' && isFirst && warmupMs === undefined ? warmupRequests(app, ms) : 0,
+      warmupRequests: topology === 'direct' && isFirst ? warmupRequests(app, ms) : 0,
       ...(topology !== 'direct' && { nginx: { front: topology } }),
       ...(twinOf !== undefined && { twinOf }),
     }

@@ -26,8 +26,6 @@ export interface Options extends ServerLocation {
   custom: boolean
   heats: number
   sliceMs: number
-  /** Replaces what the profile says of each framework; undefined leaves that. */
-  warmupMs?: number | undefined
   /** Replaces every role's own number; undefined leaves them. */
   connections: number | undefined
   maxTimeMs: number | null
@@ -43,15 +41,9 @@ export interface Options extends ServerLocation {
   slices: number
   /** Rest before every heat but the first, in milliseconds; 0 where each heat starts its apps. */
   pauseMs: number
-  /** The half-width to reach, as a part of 1. */
-  precision: number | null
-  /** Largest half-width of a rate ratio with which the command succeeds, as a part of 1; null: any. */
-  require: number | null
   /** `--max-time` was given. If the number of heats was not, there are as many as fit. */
   timeGiven: boolean
   heatsGiven: boolean
-  keepVoided: boolean
-  list: boolean
   /** Its figures become a file of docs. */
   publish: boolean
 }

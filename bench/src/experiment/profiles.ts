@@ -4,7 +4,7 @@ import type { Span } from '../model/settings.ts'
 
 /** How much effort a run takes, and what every cell gets of it. */
 
-export type ProfileName = 'quick' | 'default' | 'thorough'
+export type ProfileName = 'quick' | 'default'
 
 export interface Profile {
   frameworks: readonly string[]
@@ -14,8 +14,6 @@ export interface Profile {
   /** Passes per heat: each measures every cell once. */
   slices: number
   sliceMs: number
-  /** Milliseconds of load after a launch that are discarded. */
-  warmupMs(app: Warmed): number
   /** Of each app, with `--latency`. */
   openLoop: Span
   /** When the last heats are dropped; with `--latency` after twice the time. */
@@ -32,7 +30,6 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     heats: 2,
     slices: 5,
     sliceMs: 50,
-    warmupMs: ownWarmup,
     openLoop: { minMs: 300, maxMs: 1500 },
     maxTimeMs: 60_000,
     shows:
@@ -45,25 +42,11 @@ export const PROFILES: Readonly<Record<ProfileName, Profile>> = {
     heats: 3,
     slices: 19,
     sliceMs: 50,
-    warmupMs: ownWarmup,
     openLoop: { minMs: 500, maxMs: 3000 },
     maxTimeMs: 300_000,
     shows:
       'A default run shows differences of about 10 % on a quiet machine. It cannot show smaller ones, ' +
       'and latency under a fixed rate only with `--latency`.',
-  },
-  thorough: {
-    frameworks: FRAMEWORKS,
-    roles: ROLES,
-    heats: 12,
-    slices: 24,
-    sliceMs: 50,
-    warmupMs: () => 3000,
-    openLoop: { minMs: 500, maxMs: 3000 },
-    maxTimeMs: 3_600_000,
-    shows:
-      'By the simulation, a thorough run shows differences of about 5 % on a quiet machine. It cannot show what differs between machines, ' +
-      'days or versions, nor latency under a fixed rate.',
   },
 }
 
@@ -76,10 +59,12 @@ export function warmupRequests({ framework, role }: Warmed, warmupMs: number): n
 const LONGEST_WARMUP_MS = 1500
 
 /**
+ * Milliseconds of load after a launch that are discarded.
+ *
  * hello and status cost 2.2 to 3.4 times the final CPU per request in their first slice. On Node they are within 5 % of it in the fourth or
  * fifth, and a page in the sixth. Bun's is 7.3, 1.5, 1.4, then warm. njs compiles nothing.
  */
-function ownWarmup({ framework, role }: Warmed): number {
+export function warmupOf({ framework, role }: Warmed): number {
   return entryOf(framework)?.warmUpMs?.[role] ?? LONGEST_WARMUP_MS
 }
 
@@ -133,16 +118,6 @@ export const TARGET_EFFORT: Readonly<Record<ProfileName, TargetEffort>> = {
     maxTimeMs: 180_000,
     shows:
       'A default run tells how the rate of this one launch varies within a minute. It cannot tell how other launches, hours or ' +
-      'machines would do.',
-  },
-  thorough: {
-    heats: 30,
-    slices: 4,
-    sliceMs: 1000,
-    pauseMs: 5000,
-    maxTimeMs: 1_200_000,
-    shows:
-      'A thorough run tells how the rate of this one launch varies within five minutes. It cannot tell how other launches, hours or ' +
       'machines would do.',
   },
 }

@@ -15,10 +15,10 @@ import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 /** Of a race between apps of the grid, or of a server that already runs. */
 export function createResult(experiment: Experiment, options: Options, command: string): RaceResult {
   const { timeGiven, heatsGiven, maxTimeMs, profile, custom, latency } = options
-  const { heats, slices, sliceMs, pauseMs, precision } = options
+  const { heats, slices, sliceMs, pauseMs } = options
   const settings = {
     profile: custom ? ('custom' as const) : profile,
-    ...{ heats, slices, sliceMs, pauseMs, precision, maxTimeMs },
+    ...{ heats, slices, sliceMs, pauseMs, maxTimeMs },
     openLoop: latency ? PROFILES[profile].openLoop : null,
   }
   const run = planRun(planCells(experiment), { ...options, settings }, command)
@@ -75,7 +75,6 @@ function planRun(
     driver: { name: 'startgrid', version: '', ceiling: null },
     settings: {
       pauseMs: 0,
-      precision: null,
       cores: null,
       openLoop: null,
       ...settings,

@@ -14,36 +14,22 @@ export type Measured = Pick<
   'mode' | 'cells' | 'heats' | 'conformance' | 'driver' | 'settings' | 'warnings'
 >
 
-export interface AnalysisOptions {
-  /** Says which gates a cell passes. */
-  judge?: (evidence: Evidence) => GateResult[]
-  /** Voided cells take part with their figures, marked. */
-  keepVoided?: boolean
-}
-
 const METRICS: readonly Metric[] = ['rate', 'cpu']
 
 /**
  * All figures that follow from heats: pure, so that a result can be analysed again. Each race is analysed by itself; within it, a cell
  * that fails a gate gets no figures, and no other figure has its numbers in it. Skipped cells are not in it at all.
  */
-export function analyse(
-  measured: Measured,
-  { judge = judgeCell, keepVoided = false }: AnalysisOptions = {},
-): Analysis {
+export function analyse(measured: Measured, judge = judgeCell): Analysis {
   const { heats } = measured
   const cells = measured.cells.filter(({ skipped }) => skipped === null)
-  const isShown = ({ voided }: { voided: boolean }) => keepVoided || !voided
-  const { judged, shown } = judgeCells(cells, heats, {
-    judge: (record) => judge(evidenceOf(record, measured)),
-    isShown,
-  })
+  const { judged, shown } = judgeCells(cells, heats, (record) => judge(evidenceOf(record, measured)))
   const races = [...Map.groupBy(shown, ({ cell }) => cell.race).values()]
   const layouts = races.flatMap((records) => METRICS.flatMap((metric) => raceLayouts(records, metric)))
   const latencies = new Map(races.flatMap((own) => [...latenciesOf(own, heats, measured.settings)]))
   return {
     cells: judged.map((one) => ({
-      ...figuresOf(one, { heats, layouts, shown: isShown(one) }),
+      ...figuresOf(one, heats, layouts),
       ...latencies.get(one.record.cell.id),
     })),
     races: layouts.flatMap((layout) => raceOf(layout) ?? []),
@@ -52,20 +38,20 @@ export function analyse(
 }
 
 /**
- * All gates, and then the records again without the cells that are not shown: a number that does not count has no part in a pass.
+ * All gates, and then the records again without the cells that are void: a number that does not count has no part in a pass.
  * @param cells that were tried
  */
 export function judgeCells(
   cells: readonly Cell[],
   heats: readonly Heat[],
-  { judge, isShown }: { judge(record: CellRecord): GateResult[]; isShown(judged: JudgedCell): boolean },
+  judge: (record: CellRecord) => GateResult[],
 ): { judged: JudgedCell[]; shown: CellRecord[] } {
   const judged = recordCells(cells, heats).map((record): JudgedCell => {
     const gates = judge(record)
     return { record, gates, voided: isVoided(gates) }
   })
   const shown = recordCells(
-    judged.filter(isShown).map(({ record }) => record.cell),
+    judged.filter(({ voided }) => !voided).map(({ record }) => record.cell),
     heats,
     judged.flatMap(({ record }) => record.cold ?? []),
   )
@@ -92,14 +78,6 @@ export function evidenceOf(
     cores: settings.cores,
     stolen: Math.max(0, ...warnings.map((warning) => (warning.kind === 'steal' ? warning.share : 0))),
   }
-}
-
-/**
- * Whether every interval is as narrow as a part of 1, such as 0.03: what `--precision` waits for. It looks at widths alone, never at what was
- * found.
- */
-export function isWithin(analysis: Pick<Analysis, 'cells' | 'races'>, halfWidth: number): boolean {
-  return widthsOf(analysis).every((width) => width <= Math.log1p(halfWidth))
 }
 
 /**

@@ -4,7 +4,7 @@ import { METRIC_NAMES } from '../model/names.ts'
 import { type RaceResult, type Run, type StoredResult, type StudyResult, trialsOf } from '../model/result.ts'
 import { isDerived, type Warning } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
-import { isWithin, widthsOf } from './analysis.ts'
+import { widthsOf } from './analysis.ts'
 import { NEAR_CEILING } from './gates.ts'
 import { isCrowded } from './trial.ts'
 
@@ -23,7 +23,6 @@ export function deriveWarnings(result: StoredResult): Warning[] {
     ...seen,
     ...nearCeiling(result),
     ...withoutIntervals(result),
-    ...halfWidth(result),
   ]
 }
 
@@ -114,11 +113,4 @@ function withoutIntervals({ analysis }: RaceResult): Warning[] {
   const races = analysis.races.filter(({ metric }) => metric === 'rate')
   const cells = widthsOf({ ...analysis, races }).filter((width) => !Number.isFinite(width)).length
   return cells > 0 ? [{ kind: 'no-intervals', cells }] : []
-}
-
-function halfWidth({ settings: { precision }, analysis, finishedAt }: RaceResult): Warning[] {
-  if (precision === null || analysis === null || finishedAt === null || isWithin(analysis, precision))
-    return []
-  const reached = Math.max(...widthsOf(analysis).map(Math.expm1))
-  return [{ kind: 'half-width', target: precision, reached: Number.isFinite(reached) ? reached : null }]
 }

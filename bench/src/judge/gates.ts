@@ -95,7 +95,7 @@ export function judgeConformance({
   const more = differences.length > 1 ? `, and ${plural(differences.length - 1, 'more difference')}` : ''
   const advice =
     mode === 'target'
-      ? 'Correct the app, or say what it lacks with --without; --keep-voided shows its figures all the same.'
+      ? 'Correct the app, or say what it lacks with --without.'
       : `Correct ${cell.twinOf ?? cell.app}, then measure again.`
   return failed('conformance', `it breaks the contract: ${first}${more}`, advice)
 }
@@ -117,7 +117,7 @@ export function judgeErrors({ launches, failures }: Pick<Evidence, 'launches' | 
   }
   const responses = slices.reduce((sum, { requests }) => sum + requests, 0)
   if (responses === 0 && counts.size === 0)
-    return failed('errors', 'no request got a response', 'Measure for longer, with --slice.')
+    return failed('errors', 'no request got a response', 'Start the app alone and read what it logs.')
   if (counts.size === 0) return passed('errors', `none of ${formatCount(responses)} requests failed`)
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
   const kinds = [...counts].map(([kind, count]) => `${formatCount(count)} ${kind}`)
@@ -149,7 +149,7 @@ export function judgeResponses({ launches }: Pick<Evidence, 'launches'>): GateRe
   }
   if (checked > 0)
     return passed('responses', `${formatCount(checked)} responses were compared, all were right`)
-  return failed('responses', 'no response was compared', 'Measure for longer, with --slice or --slices.')
+  return failed('responses', 'no response was compared', 'Measure again.')
 }
 
 /** From this part of the driver's ceiling on, a rate may be the driver's, and not the server's. */
@@ -307,7 +307,7 @@ export function judgeWarmup({
   return failed(
     'warmup',
     `${first}, and it did not become steady`,
-    `Give it more time, with --warmup ${Math.ceil((2 * discarded) / 1000)}s.`,
+    'Read what it does meanwhile: its own code may be compiled, or a cache filled.',
   )
 }
 

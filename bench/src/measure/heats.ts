@@ -34,8 +34,6 @@ export interface HeatPlan {
   run(frame: HeatFrame, cells: readonly Cell[]): Promise<Heat>
   /** Whether what was measured is enough, so that this heat and those after it are not needed. */
   isEnough(planned: PlannedHeat): boolean
-  /** Whether cells that break the contract, or gave wrong responses, are measured all the same. */
-  keepsWrong?: boolean
   nameOf(cell: Cell): string
   /** Whether a cell that was cold in earlier heats gets the same warm-up nevertheless. */
   keepsWarmup?: boolean
@@ -103,10 +101,7 @@ interface OpenRaceHeat extends PlannedHeat, OpenHeat {}
 function openHeats(result: Run, plan: HeatPlan): OpenRaceHeat[] {
   const { slices } = result.settings
   const known = new Map(
-    plan.races.map((race) => [
-      race,
-      { cells: validCells(result, plan, race), pace: paceOf(result, plan, race) },
-    ]),
+    plan.races.map((race) => [race, { cells: validCells(result, race), pace: paceOf(result, plan, race) }]),
   )
   return remainingHeats(result, plan).map((heat) => {
     const { cells = [], pace = 1 } = known.get(heat.race) ?? {}
@@ -140,16 +135,16 @@ function spentMs({ heats }: Run): number {
 }
 
 function remainingHeats(result: Run, plan: HeatPlan): PlannedHeat[] {
-  const races = plan.races.filter((race) => validCells(result, plan, race).length > 0)
+  const races = plan.races.filter((race) => validCells(result, race).length > 0)
   const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
   return planHeats(races, plan.most, result.seed).filter(({ race, heat }) => !done.has(`${race} ${heat}`))
 }
 
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */
-function validCells({ cells, heats, conformance }: Run, plan: HeatPlan, race: string): Cell[] {
+function validCells({ cells, heats, conformance }: Run, race: string): Cell[] {
   const own = cells.filter((cell) => cell.race === race && cell.skipped === null)
   const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
-  const wrong = plan.keepsWrong === true ? failed : wrongCells({ conformance, heats })
+  const wrong = wrongCells({ conformance, heats })
   return own.filter(({ id }) => !failed.has(id) && !wrong.has(id))
 }
 
@@ -169,7 +164,7 @@ async function runOne(
   frame: Omit<HeatFrame, 'moreWarmup' | 'signal'>,
 ): Promise<void> {
   const { planned, onProgress } = frame
-  const cells = validCells(result, plan, planned.race)
+  const cells = validCells(result, planned.race)
   onProgress(0)
   // By what the heats before this one showed, of all races.
   const past = result.heats.filter(({ heat }) => heat < planned.heat)

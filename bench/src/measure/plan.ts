@@ -3,21 +3,15 @@ import type { Spinner } from '@startgrid/machine/spin.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Environment } from '../environments/environment.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
-import { isWithin } from '../judge/analysis.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
 import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, type ProbeRace, type Race } from '../model/experiment.ts'
 import type { Heat } from '../model/heat.ts'
-import { isRace, type RaceResult, type Run, type StoredResult } from '../model/result.ts'
+import { isRace, type Run, type StoredResult } from '../model/result.ts'
 import { measureAtCommonRate } from './common-rate.ts'
 import { type Course, measurePasses, newHeat, runHeat } from './heat.ts'
 import type { HeatFrame, HeatPlan } from './heats.ts'
-
-export interface Running {
-  /** Figures of cells that failed a gate are in the result all the same. */
-  keepVoided?: boolean
-}
 
 interface Prepared {
   result: StoredResult
@@ -25,7 +19,7 @@ interface Prepared {
   generator: LastingGenerator
 }
 
-interface PlanOptions extends Running {
+interface PlanOptions {
   spinner?: Spinner | undefined
   /** As of `expectedHeatMs`. */
   slowness?: number
@@ -37,10 +31,10 @@ interface PlanOptions extends Running {
 export function planOf(
   experiment: Experiment,
   { result, environment, generator }: Prepared,
-  { keepVoided = false, spinner, slowness = 1, openRates }: PlanOptions = {},
+  { spinner, slowness = 1, openRates }: PlanOptions = {},
 ): HeatPlan {
   const { mode, settings } = result
-  const { precision, pauseMs } = settings
+  const { pauseMs } = settings
   const isStudy = result.kind === 'study'
   const planned = settings.heats
   const measure = (course: Course) => measureRace(course, experiment, result)
@@ -48,7 +42,7 @@ export function planOf(
     title: experiment.name,
     races: Object.keys(experiment.races),
     planned,
-    most: precision === null ? planned : MOST_HEATS,
+    most: planned,
     expectedMs: ({ race }, cells, slices) => {
       const found = raceOf(experiment, race)
       const openRate = openRateIn(result, found, race) ?? openRates?.get(race)
@@ -68,9 +62,7 @@ export function planOf(
         details: isStudy,
       })
     },
-    isEnough: ({ heat }) => isRace(result) && isEnough(result, heat),
-    // A target may keep only most of the contract. The user who asks for voided figures gets them.
-    keepsWrong: mode === 'target' && keepVoided,
+    isEnough: () => false,
     nameOf: ({ id, title }) => (isStudy ? title : id),
   }
 }
@@ -94,17 +86,8 @@ async function measureRace(course: Course, experiment: Experiment, { heats, sett
   await measureAtCommonRate(course, { experiment, settings, known })
 }
 
-/** `--precision`: it ends once all intervals are narrow. Looking before the sixth heat would favour lucky runs. */
-function isEnough({ settings, analysis }: RaceResult, heat: number): boolean {
-  const { precision, heats } = settings
-  if (precision === null || heat <= heats || analysis === null) return false
-  return analysis.races.length > 0 && isWithin(analysis, precision)
-}
-
 /** A process that runs longer is another launch than one that was just started. */
 const LONGEST_HEAT_MS = 60_000
-
-const MOST_HEATS = 100
 
 /** A heat without load: a program of the study measures one system after the other, shuffled. Each has the machine to itself. */
 async function runProbes(

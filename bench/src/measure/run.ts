@@ -9,7 +9,7 @@ import { figuresOf } from '../judge/figures.ts'
 import type { Experiment } from '../model/experiment.ts'
 import { isRace, type Run, type StoredResult } from '../model/result.ts'
 import { runHeats } from './heats.ts'
-import { planOf, type Running } from './plan.ts'
+import { planOf } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 
 /**
@@ -20,7 +20,7 @@ import { type RunContext, withPreparedRun } from './preparation.ts'
 export async function runExperiment<Kind extends StoredResult>(
   experiment: Experiment,
   result: Kind,
-  { keepVoided = false, ...context }: RunContext<Kind> & Running,
+  context: RunContext<Kind>,
 ): Promise<void> {
   // Of several studies all were planned when the first one began.
   result.startedAt = new Date().toISOString()
@@ -28,7 +28,7 @@ export async function runExperiment<Kind extends StoredResult>(
     ...context,
     experiment,
     openEnvironment: (options: EnvironmentOptions) => openEnvironment(experiment, result, options),
-    figures: (so: Kind) => figuresOf(so, { experiment, keepVoided }),
+    figures: (so: Kind) => figuresOf(so, experiment),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     const { cores } = result.settings
@@ -36,7 +36,7 @@ export async function runExperiment<Kind extends StoredResult>(
     const spinner = isPaced ? await Spinner.start(cores.server) : undefined
     try {
       const slowness = spinner === undefined ? 1 : await slownessOf(spinner)
-      await runHeats(prepared, planOf(experiment, prepared, { keepVoided, spinner, slowness }))
+      await runHeats(prepared, planOf(experiment, prepared, { spinner, slowness }))
     } finally {
       await spinner?.stop()
     }

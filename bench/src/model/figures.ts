@@ -69,7 +69,7 @@ const OpenLoop = object({
   ),
 })
 
-/** The figures of one cell; all null if it is voided (with `--keep-voided` they are given all the same). */
+/** The figures of one cell; all null if it is voided. */
 export type CellFigures = Static<typeof CellFigures>
 export const CellFigures = object({
   cell: text(CELL),

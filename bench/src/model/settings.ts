@@ -34,7 +34,7 @@ export type Settings = Static<typeof Settings>
 export const Settings = object(
   {
     profile: oneOf(
-      ['quick', 'default', 'thorough', 'full', 'custom'],
+      ['quick', 'default', 'full', 'custom'],
       'Profile of effort; `custom` if something of it was given otherwise.',
     ),
     heats: count('Planned per race: each is one launch of every system.'),
@@ -42,10 +42,6 @@ export const Settings = object(
     sliceMs: number('Planned length of a slice, in milliseconds.'),
     pauseMs: number(
       'Rest before every heat but the first, in milliseconds; 0 where each heat starts its servers.',
-    ),
-    precision: orNull(
-      Type.Number(),
-      'With `--precision`: the half-width of the 95 % interval at which it stops, as a part of 1; else null.',
     ),
     maxTimeMs: orNull(
       Type.Number(),

@@ -1,7 +1,7 @@
 import { formatDistance, formatPercent, formatRate, formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import Type from 'typebox'
-import { count, number, object, orNull, type Static, text } from './schema.ts'
+import { count, number, object, type Static, text } from './schema.ts'
 
 /** A kind of warning: its figures, and what it says of them. */
 function warning<Figures extends Type.TProperties>(
@@ -198,14 +198,6 @@ const DERIVED = {
     { cells: count('How many cells.') },
     ({ cells }) =>
       `${plural(cells, 'comparison')} had fewer than two launches, which give no interval: add heats with --heats.`,
-  ),
-  'half-width': warning(
-    {
-      target: number('Half-width that was asked for, as a part of 1.'),
-      reached: orNull(Type.Number(), 'Widest half-width, as a part of 1; null without an interval.'),
-    },
-    ({ target, reached }) =>
-      `Not all intervals became as narrow as ±${formatPercent(target)}${reached === null ? '' : ` (the widest is ±${formatPercent(reached)})`}: allow more with --max-time, or read them as they are.`,
   ),
 }
 

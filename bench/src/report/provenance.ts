@@ -64,17 +64,16 @@ function describeVersions({ mode, versions }: Pick<RaceResult, 'mode' | 'version
 /** How much was measured. */
 export function describeSettings(result: RaceResult): string {
   const { mode, settings, cells, heats } = result
-  const { profile, slices, sliceMs, pauseMs, precision } = settings
+  const { profile, slices, sliceMs, pauseMs } = settings
   const slice = `of ${sliceMs} ms`
   const effort =
     mode === 'target'
       ? `${plural(settings.heats, 'heat')} of ${plural(slices, 'slice')} ${slice}, ${pauseMs / 1000} s apart`
       : `${plural(settings.heats, 'heat')} of each role, each of ${slices === 1 ? '1 pass' : `${slices} passes`} with slices ${slice}`
-  const until = precision === null ? '' : `, more until all intervals are within ${precision * 100} %`
   const roles = new Set(cells.filter(({ skipped }) => skipped === null).map(({ role }) => role)).size
   const missing =
     heats.length === roles * settings.heats ? '' : `; ${plural(heats.length, 'heat')} measured in all`
-  return `${profile} profile: ${effort}${until}${missing}`
+  return `${profile} profile: ${effort}${missing}`
 }
 
 /** What the effort can and cannot show: sentences. */

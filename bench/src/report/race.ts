@@ -197,11 +197,9 @@ const PARTS: readonly EntryColumn[] = [
   right('disturbed', 9, ({ figures }) => String(figures.disturbed)),
 ]
 
-/** Blank for a voided cell without numbers. */
+/** Blank for a voided cell. */
 function counted(heading: string, priority: number, text: (figures: CellFigures) => string): EntryColumn {
-  return right(heading, priority, ({ figures }) =>
-    figures.voided && figures.rate === null ? '' : text(figures),
-  )
+  return right(heading, priority, ({ figures }) => (figures.voided ? '' : text(figures)))
 }
 
 /** What NGINX in front costs: a line per role and topology, and every app for who looks closer. */

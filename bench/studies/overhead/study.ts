@@ -1,6 +1,6 @@
 import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import { CONNECTIONS, PROFILES } from '../../src/experiment/profiles.ts'
+import { CONNECTIONS, warmupOf } from '../../src/experiment/profiles.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { FrontKind, LoadRace, Step, Study, System } from '../../src/model/experiment.ts'
 
@@ -79,7 +79,7 @@ const WARMUP_LONGER = 3
 
 /** A ratio of costs does not ask what limits the rate. */
 function wayOf(framework: string, title: string): System {
-  const warmupMs = WARMUP_LONGER * PROFILES.default.warmupMs({ framework, role: 'hello' })
+  const warmupMs = WARMUP_LONGER * warmupOf({ framework, role: 'hello' })
   return { title, warmupMs, serverBound: false }
 }
 

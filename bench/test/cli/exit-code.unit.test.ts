@@ -15,11 +15,9 @@ function withoutVoid(result: RaceResult): RaceResult {
 }
 
 test('a cell without a number fails the command, and noise does not', () => {
-  assert.deepEqual(whyRaceFailed(rateResult(), null), [
-    '2 of 41 cells have no number that counts: exit code 1.',
-  ])
+  assert.deepEqual(whyRaceFailed(rateResult()), ['2 of 41 cells have no number that counts: exit code 1.'])
   for (const result of [contendedResult(), suspectResult(), withoutVoid(rateResult())])
-    assert.deepEqual(whyRaceFailed(result, null), [])
+    assert.deepEqual(whyRaceFailed(result), [])
 })
 
 test('a twin decides nothing', () => {
@@ -27,7 +25,7 @@ test('a twin decides nothing', () => {
   const cells = (analysis?.cells ?? []).map((cell) =>
     cell.cell === 'node/hello#2 direct' ? { ...cell, voided: true, launches: 0 } : cell,
   )
-  assert.deepEqual(whyRaceFailed({ ...result, analysis: analysis && { ...analysis, cells } }, null), [])
+  assert.deepEqual(whyRaceFailed({ ...result, analysis: analysis && { ...analysis, cells } }), [])
 })
 
 test('a cell that has no launch fails the command, with or without a failed gate', () => {
@@ -35,27 +33,16 @@ test('a cell that has no launch fails the command, with or without a failed gate
   const [first, ...others] = analysis?.cells ?? []
   const cells = first === undefined ? [] : [{ ...first, launches: 0 }, ...others]
   assert.match(
-    whyRaceFailed({ ...result, analysis: analysis && { ...analysis, cells } }, null)[0] ?? '',
+    whyRaceFailed({ ...result, analysis: analysis && { ...analysis, cells } })[0] ?? '',
     /^1 of 39 cells has no number/,
   )
-})
-
-test('--require fails where a rate ratio is less certain, and without intervals', () => {
-  const result = withoutVoid(rateResult())
-  assert.deepEqual(whyRaceFailed(result, 0.5), [])
-  assert.match(
-    whyRaceFailed(result, 0.01)[0] ?? '',
-    /^The widest 95 % interval of a rate ratio is ±\d.*, and --require allows ±1\.0 %: exit code 1\.$/,
-  )
-  const single = { ...result, analysis: result.analysis && { ...result.analysis, races: [] } }
-  assert.match(whyRaceFailed(single, 0.5)[0] ?? '', /is not known/)
 })
 
 /** A stored race of commands, in which `after` handles 0.65 (0.59–0.73) times as much as `before`. */
 function commands(change: (result: StudyResult) => void = () => {}): StudyResult {
   const result = golden('commands')
   change(result)
-  return analyseAgain(result, { keepVoided: false, studies: [] })
+  return analyseAgain(result, [])
 }
 
 test('--fail-on-regression fails where the whole interval is beyond the limit', () => {

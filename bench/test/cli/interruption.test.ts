@@ -153,7 +153,7 @@ testOne('second Ctrl-C')('a second Ctrl-C ends at once', async () => {
 
 testOne('death')('what dies during a run voids its cells, and the rest goes on', { skip }, async () => {
   const nginx = await findNginx({ download: false })
-  const long = [...SHORT, '--slice', '500ms', '--warmup', '500ms', '--heats', '2']
+  const long = [...SHORT.filter((word) => word !== '--quick'), '--heats', '2']
   const run = start(['--only', 'node,bun', '--role', 'status', ...long])
   await saying(run, 'heat 1 of') // earlier, apps run for the proof
   const app = await findProcess(run.place, /bun\S* src\/server\.ts/, 'loaded')

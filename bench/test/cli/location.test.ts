@@ -37,17 +37,12 @@ test('--target is one cell of its role, in more and longer slices, with a rest b
 })
 
 test('what is given beside --target counts', () => {
-  const text = `--target ${URL} --role ssr --heats 5 --slice 1s --warmup 3s --connections 16 --without stream,pipelined-stream`
+  const text = `--target ${URL} --role ssr --heats 5 --connections 16 --without stream,pipelined-stream`
   const { target, cells, settings } = plan(words(text))
   assert.deepEqual(target?.absent, ['stream', 'pipelined-stream'])
-  assert.deepEqual([cells[0]?.connections, cells[0]?.warmupMs], [16, 3000])
+  assert.equal(cells[0]?.connections, 16)
   const { profile, heats, sliceMs, pauseMs, maxTimeMs } = settings
-  assert.deepEqual([profile, heats, sliceMs, pauseMs, maxTimeMs], ['custom', 5, 1000, 2000, null])
-})
-
-test('the profiles of a target', () => {
-  const heatsOf = (profile: string) => words(`--target ${URL} --role hello ${profile}`).heats
-  assert.deepEqual([heatsOf('--quick'), heatsOf('--thorough')], [3, 30])
+  assert.deepEqual([profile, heats, sliceMs, pauseMs, maxTimeMs], ['custom', 5, 500, 2000, null])
 })
 
 const REFUSED: [args: string, message: RegExp][] = [

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { isDue } from '@startgrid/cli/test-run.ts'
-import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { RaceResult } from '../../src/model/result.ts'
 import { validateResult } from '../../src/model/result-file.ts'
@@ -106,7 +105,7 @@ describe('before anything is measured', () => {
     for (const [args, sentence] of [
       [['--only', 'fastfy'], /^There is no app 'fastfy'\. Frameworks: .*\.\n$/],
       [['--heats', '0'], /^--heats is '0', but must be .*\.\n$/],
-      [['--quick', '--thorough'], /^--quick and --thorough exclude each other\.\n$/],
+      [['--list'], /^pnpm bench --list is gone: .*\.\n$/],
       [['compar'], /^There is no command 'compar', only grid, race, study, .*\.\n$/],
     ] as const) {
       const { code, stdout, stderr } = await run(...args)
@@ -125,12 +124,7 @@ describe('before anything is measured', () => {
     )
   })
 
-  test('--list prints the chosen cells with their twin, --help the options', async () => {
-    const list = await run('--list', '--only', 'koa', '--role', 'ssr', '--topology', 'direct,nginx-tls')
-    const cells = ['koa/ssr direct', 'koa/ssr nginx-tls', 'koa/ssr#2 direct', 'koa/ssr#2 nginx-tls']
-    assert.deepEqual([list.code, list.stdout], [0, `${cells.join('\n')}\n`])
-    const all = await run('--list')
-    assert.equal(all.stdout.trim().split('\n').length, 6 * (FRAMEWORKS.length + 1))
+  test('--help prints the options', async () => {
     const help = await run('--help')
     assert.deepEqual([help.code, help.stderr], [0, ''])
     assert.match(help.stdout, /--quick/)

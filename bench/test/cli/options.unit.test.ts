@@ -21,16 +21,11 @@ test('without options: every app, direct and behind NGINX', () => {
     target: undefined,
     role: undefined,
     absent: [],
-    warmupMs: undefined,
     connections: undefined,
-    precision: null,
     maxTimeMs: 300_000,
     timeGiven: false,
     heatsGiven: false,
-    require: null,
-    keepVoided: false,
     dryRun: false,
-    list: false,
     publish: false,
     json: undefined,
     output: undefined,
@@ -64,7 +59,7 @@ test('an app or a topology that is named twice is measured once', () => {
   assert.deepEqual(readOptions(['--topology', 'nginx,direct,nginx']).topologies, ['nginx', 'direct'])
 })
 
-test('--quick and --thorough: the profiles, and what is given beside them counts', () => {
+test('--quick: its profile, and what is given beside it counts', () => {
   const shape = (...args: string[]) => {
     const { profile, custom, heats, slices, maxTimeMs, apps } = readOptions(args)
     return {
@@ -79,16 +74,6 @@ test('--quick and --thorough: the profiles, and what is given beside them counts
   assert.deepEqual(shape('--quick'), {
     ...{ profile: 'quick', custom: false, heats: 2, slices: 5, maxTimeMs: 60_000, frameworks: 3 },
   })
-  assert.deepEqual(shape('--thorough'), {
-    ...{
-      profile: 'thorough',
-      custom: false,
-      heats: 12,
-      slices: 24,
-      maxTimeMs: 3_600_000,
-      frameworks: FRAMEWORKS.length,
-    },
-  })
   assert.deepEqual(namesOf('--quick', '--only', 'bun/hello'), ['bun/hello'])
   assert.deepEqual(
     namesOf('--quick'),
@@ -99,13 +84,6 @@ test('--quick and --thorough: the profiles, and what is given beside them counts
   assert.deepEqual([custom, heats, maxTimeMs], [true, 5, null], 'what is asked for is not cut short')
 })
 
-test('--precision looks from the sixth heat on and ends at last', () => {
-  const { precision, heats, maxTimeMs } = readOptions(['--precision', '3%'])
-  assert.deepEqual([precision, heats, maxTimeMs], [0.03, 6, 3_600_000])
-  assert.equal(readOptions(['--precision', '2.5%', '--heats', '8']).heats, 8)
-  assert.equal(readOptions(['--precision', '5%', '--max-time', '10m']).maxTimeMs, 600_000)
-})
-
 test('--latency takes up to twice the time', () => {
   assert.equal(readOptions(['--latency']).maxTimeMs, 600_000)
   assert.equal(readOptions(['--latency', '--quick']).maxTimeMs, 120_000)
@@ -113,33 +91,22 @@ test('--latency takes up to twice the time', () => {
 })
 
 test('numbers, times and files', () => {
-  const { heats, slices, sliceMs, warmupMs, connections } = readOptions(
-    '--heats 3 --slices 9 --slice 2s --warmup 750ms --connections 128'.split(' '),
+  const { heats, connections } = readOptions('--heats 3 --connections 128'.split(' '))
+  assert.deepEqual([heats, connections], [3, 128])
+  const { json, output, download, dryRun } = readOptions(
+    '--json - --output somewhere --no-download --dry-run'.split(' '),
   )
-  assert.deepEqual([heats, slices, sliceMs, warmupMs, connections], [3, 9, 2000, 750, 128])
-  const { json, output, list, download, dryRun } = readOptions(
-    '--json - --output somewhere --list --no-download --dry-run'.split(' '),
-  )
-  assert.deepEqual([json, output, list, download, dryRun], ['-', 'somewhere', true, false, true])
+  assert.deepEqual([json, output, download, dryRun], ['-', 'somewhere', false, true])
 })
-
-const TIME = 'ms to 10m, such as 500ms or 2s.'
 
 const REFUSED: [args: string, message: string][] = [
   ['--heats 0', "--heats is '0', but must be a whole number from 1 to 100."],
   ['--heats two', "--heats is 'two', but must be a whole number from 1 to 100."],
-  ['--slices 1.5', "--slices is '1.5', but must be a whole number from 1 to 50."],
   ['--connections 10001', "--connections is '10001', but must be a whole number from 1 to 10000."],
   ['--seed 4294967296', "--seed is '4294967296', but must be a whole number from 0 to 4294967295."],
-  ['--slice 10', `--slice is '10', but must be a time from 50${TIME}`],
-  ['--slice 49ms', `--slice is '49ms', but must be a time from 50${TIME}`],
-  ['--warmup 11m', `--warmup is '11m', but must be a time from 0${TIME}`],
-  ['--precision 3', "--precision is '3', but must be a percentage above 0 % and below 100 %, such as 3%."],
-  ['--precision 0%', "--precision is '0%', but must be a percentage above 0 % and below 100 %, such as 3%."],
   ['--max-time 10', "--max-time is '10', but must be a time from 1000ms to 1440m, such as 90s or 10m."],
-  ['--quick --thorough', '--quick and --thorough exclude each other.'],
   ['--only node --role', "Option '--role <value>' argument missing. pnpm bench --help lists the options."],
-  ['--require 10', "--require is '10', but must be a percentage above 0 % and below 100 %, such as 3%."],
+  ['--thorough', 'pnpm bench --thorough is gone: --max-time 30m takes as many heats as fit.'],
   ['--colour', "Unknown option '--colour'. pnpm bench --help lists the options."],
   ['fastify', "Unexpected argument 'fastify'. pnpm bench --help lists the options."],
   ['--only node/ssr --role hello', 'No app is both in --only node/ssr and in --role hello.'],

@@ -45,14 +45,6 @@ describe('cells', () => {
     ])
   })
 
-  test('--warmup is the same for all, --quick shortens it, --thorough lengthens it', () => {
-    const warmup = (...args: string[]) =>
-      plan('--only', 'node/hello,bun/hello', ...args).map((cell) => cell.warmupMs)
-    assert.deepEqual(warmup('--warmup', '2s'), [2000, 250, 2000, 250, 2000, 250])
-    assert.deepEqual(warmup('--quick'), [1000, 250, 250, 250, 1000, 250])
-    assert.deepEqual(warmup('--thorough'), [3000, 250, 3000, 250, 3000, 250])
-  })
-
   test('connections by role, or as given', () => {
     const connections = (...args: string[]) => [...new Set(plan(...args).map((cell) => cell.connections))]
     assert.deepEqual(connections(), [64, 8])
@@ -87,7 +79,7 @@ describe('heats', () => {
   })
 
   test('a heat takes under eight seconds per launch in every profile', () => {
-    for (const words of [[], ['--quick'], ['--thorough']]) {
+    for (const words of [[], ['--quick']]) {
       const options = readOptions(words)
       const cells = planCells(gridExperiment(options))
       for (const role of ['hello', 'ssr', 'status']) {

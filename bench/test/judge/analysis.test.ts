@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
-import { type AnalysisOptions, analyse, isWithin, type Measured } from '../../src/judge/analysis.ts'
+import { analyse, type Measured } from '../../src/judge/analysis.ts'
+import type { judgeCell } from '../../src/judge/gates.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Analysis, Metric, Race } from '../../src/model/figures.ts'
 import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
@@ -20,14 +21,13 @@ const RACE = raceOf([NODE, TWIN, KOA, BUN], {
 })
 
 /** Without gates: they have tests of their own. */
-const analyseAll = (measured: Measured, options: AnalysisOptions = {}) =>
-  analyse(measured, { judge: () => [], ...options })
-const voiding = (...cells: string[]): AnalysisOptions => ({
-  judge: ({ cell }) =>
+const analyseAll = (measured: Measured, judge: typeof judgeCell = () => []) => analyse(measured, judge)
+const voiding =
+  (...cells: string[]): typeof judgeCell =>
+  ({ cell }) =>
     cells.includes(cell.id)
       ? [{ gate: 'errors', verdict: 'failed', finding: 'one error', advice: 'Look at it.' }]
-      : [],
-})
+      : []
 
 function raceIn({ races }: Analysis, metric: Metric = 'rate'): Race {
   const race = races.find((one) => one.metric === metric)
@@ -151,14 +151,6 @@ test('a voided cell has no figures, no place, and no influence', () => {
   assert.deepEqual(analysis.races, absent.races)
 })
 
-test('a voided cell can be kept: it is still called void', () => {
-  const kept = analyseAll(RACE, { ...voiding(BUN.id), keepVoided: true })
-  assert.deepEqual(kept.races, analyseAll(RACE).races)
-  const figures = kept.cells.find(({ cell }) => cell === BUN.id)
-  assert.equal(figures?.voided, true)
-  assert.notEqual(figures?.rate, null)
-})
-
 test('without bare node the first valid cell is the baseline: to choose the best one would be to choose by chance', () => {
   const { baseline, control } = raceIn(analyseAll(RACE, voiding(NODE.id)))
   assert.equal(baseline, KOA.id)
@@ -177,28 +169,23 @@ test('the judge sees the launches of the cell, and why it failed', () => {
     { cell: BUN.id, reason: 'another' },
   ]
   const heats = RACE.heats.map((heat, index) => (index === 1 ? { ...heat, failures } : heat))
-  analyseAll(
-    { ...RACE, heats },
-    {
-      judge: ({ cell, launches, failures: own, conformance }) => {
-        assert.equal(launches.length, 4)
-        assert.ok(launches.flat().every((slice) => slice.cell === cell.id))
-        assert.equal(conformance?.checked, 1)
-        if (cell.id === KOA.id) assert.deepEqual(own, ['it ended'])
-        return []
-      },
-    },
-  )
+  analyseAll({ ...RACE, heats }, ({ cell, launches, failures: own, conformance }) => {
+    assert.equal(launches.length, 4)
+    assert.ok(launches.flat().every((slice) => slice.cell === cell.id))
+    assert.equal(conformance?.checked, 1)
+    if (cell.id === KOA.id) assert.deepEqual(own, ['it ended'])
+    return []
+  })
 })
 
 test('the judge knows the most that the host took in any part of the run', () => {
   const seen = new Set<number>()
-  const judge: AnalysisOptions['judge'] = ({ stolen }) => {
+  const judge: typeof judgeCell = ({ stolen }) => {
     seen.add(stolen)
     return []
   }
-  analyseAll(RACE, { judge })
-  analyseAll({ ...RACE, warnings: [0.02, 0.2, 0.1].map((share) => ({ kind: 'steal', share })) }, { judge })
+  analyseAll(RACE, judge)
+  analyseAll({ ...RACE, warnings: [0.02, 0.2, 0.1].map((share) => ({ kind: 'steal', share })) }, judge)
   assert.deepEqual([...seen], [0, 0.2])
 })
 
@@ -315,16 +302,4 @@ test('analysing changes nothing that was measured, and comes out the same again'
   const before = structuredClone(RACE)
   assert.deepEqual(analyseAll(RACE), analyseAll(RACE))
   assert.deepEqual(RACE, before)
-})
-
-test('the half-width that --precision waits for is that of all ratios', () => {
-  const analysis = analyseAll(RACE)
-  const widest = Math.max(
-    ...analysis.races.flatMap(({ ratios }) =>
-      ratios.map(({ ratio }) => Math.sqrt((ratio.high ?? 9) / (ratio.low ?? 0)) - 1),
-    ),
-  )
-  assert.equal(isWithin(analysis, widest * 1.0001), true)
-  assert.equal(isWithin(analysis, widest * 0.9999), false)
-  assert.equal(isWithin(analyseAll({ ...RACE, heats: RACE.heats.slice(0, 1) }), 10), false)
 })

@@ -149,35 +149,18 @@ test('rates from 90 % of the ceiling on, the fastest by name', () => {
 })
 
 describe('intervals', () => {
-  const withRatios = (low: number | null, high: number | null, precision: number | null): RaceResult => {
+  const withRatios = (low: number | null, high: number | null): RaceResult => {
     const result = cleanResult()
     const { races, ...analysis } = analysisOf(result)
     const baseline = { cell: 'x', ratio: { value: 1, low: 1, high: 1 } }
     const other = { cell: 'y', ratio: { value: 1, low, high } }
     const wide = (race: Race): Race => ({ ...race, baseline: 'x', ratios: [baseline, other] })
-    const settings = { ...result.settings, precision }
-    return { ...result, settings, analysis: { ...analysis, races: races.slice(0, 1).map(wide) } }
+    return { ...result, analysis: { ...analysis, races: races.slice(0, 1).map(wide) } }
   }
 
   test('that one launch cannot give', () => {
-    assert.deepEqual(find(withRatios(null, null, null), 'no-intervals'), [{ kind: 'no-intervals', cells: 1 }])
-    assert.deepEqual(find(withRatios(0.9, 1.1, null), 'no-intervals'), [])
-  })
-
-  test('that did not become as narrow as asked for', () => {
-    const [warning] = find(withRatios(1 / 1.05, 1.05, 0.03), 'half-width')
-    assert.equal(warning?.target, 0.03)
-    assert.ok(Math.abs((warning?.reached ?? 0) - 0.05) < 1e-9)
-    assert.deepEqual(find(withRatios(1 / 1.02, 1.02, 0.03), 'half-width'), [])
-    assert.deepEqual(find(withRatios(0.5, 2, null), 'half-width'), [], 'nobody asked')
-    assert.deepEqual(find(withRatios(null, null, 0.03), 'half-width'), [
-      { kind: 'half-width', target: 0.03, reached: null },
-    ])
-    assert.deepEqual(
-      find({ ...withRatios(0.5, 2, 0.03), finishedAt: null }, 'half-width'),
-      [],
-      'not over yet',
-    )
+    assert.deepEqual(find(withRatios(null, null), 'no-intervals'), [{ kind: 'no-intervals', cells: 1 }])
+    assert.deepEqual(find(withRatios(0.9, 1.1), 'no-intervals'), [])
   })
 })
 
@@ -193,16 +176,6 @@ describe('a server that already ran', () => {
   test('on this machine it shares that', () => {
     const target = { origin: 'http://127.0.0.1:3000', absent: [] }
     assert.ok(kinds({ ...golden('target'), target }).includes('same-machine'))
-  })
-
-  test('has an interval of its own, which --precision waits for', () => {
-    const result = golden('target')
-    const within = (part: number) => ({ ...result, settings: { ...result.settings, precision: part } })
-    const rate = result.analysis?.cells[0]?.rate
-    const width = Math.sqrt((rate?.high ?? 0) / (rate?.low ?? 1)) - 1
-    assert.deepEqual(find(within(width * 1.01), 'half-width'), [])
-    const [warning] = find(within(width * 0.99), 'half-width')
-    assert.ok(Math.abs((warning?.reached ?? 0) - width) < 1e-9)
   })
 
   test('after one heat it has none', () => {

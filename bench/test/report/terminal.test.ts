@@ -6,7 +6,7 @@ import { documentOf } from '../../src/report/grid.ts'
 import { formatTerminal, terminalStyle } from '../../src/report/terminal.ts'
 import { golden } from '../fixtures/golden.ts'
 import { interruptedResult, rateResult } from '../fixtures/results.ts'
-import { smallRace, withFigures, within } from '../fixtures/small-race.ts'
+import { smallRace } from '../fixtures/small-race.ts'
 
 function tablesOf(result: RaceResult, columns = 80, color = false): string {
   return formatTerminal(documentOf(result), { columns, color })
@@ -76,13 +76,6 @@ test('a wide terminal shows both metrics with ranks, parts of the cost, and how 
       heading,
     )
   assert.equal(headings(200).match(/95 %/g)?.length, 4)
-})
-
-test('--keep-voided shows the number, marked', () => {
-  const kept = withFigures(smallRace(), ({ voided }) =>
-    voided ? { rate: within(19_000), cpu: within(5e-5) } : {},
-  )
-  assert.match(tablesOf(kept), /^koa +void +19,000 .* 50\.0/m)
 })
 
 test('an interrupted run says so first, and leaves out what it has not begun', () => {

@@ -51,7 +51,7 @@ test('the page gets a row per app: both start-ups, memory and the size of the im
         }))
       result.heats.push({ ...newHeat({ race, heat }), probes })
     }
-  Object.assign(result, { analysis: figuresOf(result, { experiment: startup, keepVoided: false }) })
+  Object.assign(result, { analysis: figuresOf(result, startup) })
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const page = join(directory, 'page.md')

@@ -23,6 +23,17 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
   'pnpm bench compare': 'pnpm bench race --git REF compares this directory with a commit, in pairs',
   'startgrid compare': 'startgrid race --git REF compares this directory with a commit, in pairs',
+  'pnpm bench --keep-voided':
+    'result.json has what was measured of a void cell, and the report why it is void',
+  'pnpm bench --list': '--dry-run prints the plan, and --help the frameworks',
+  'pnpm bench --precision': '--max-time 30m takes as many heats as fit; pnpm bench race has --precision',
+  'pnpm bench --require': 'the report says how certain its ratios are',
+  'pnpm bench --slice': '--heats and --max-time say how much is measured',
+  'pnpm bench --slices': '--heats and --max-time say how much is measured',
+  'pnpm bench --thorough': '--max-time 30m takes as many heats as fit',
+  'pnpm bench --warmup': 'warmUpMs in packages/grid/src/frameworks.ts says how long each framework is warmed',
+  'pnpm bench report --keep-voided':
+    'result.json has what was measured of a void cell, and the report why it is void',
   'pnpm bench capacity': 'pnpm load URL --rate N tells p99 at a rate of your choice',
   'pnpm bench latency': 'pnpm bench --latency measures it in each race',
   'pnpm bench overload': 'pnpm reliability --fault overload tries it',

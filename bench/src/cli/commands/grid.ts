@@ -27,8 +27,7 @@ export async function gridCommand(args: readonly string[]): Promise<number> {
   const experiment = experimentOf(options)
   const result = createResult(experiment, options, commandOf('pnpm bench', args, options.seed))
   if (options.timeGiven) assertFits(result)
-  if (options.list) process.stdout.write(result.cells.map(({ id }) => `${id}\n`).join(''))
-  else if (options.dryRun) process.stdout.write(describePlan(result))
+  if (options.dryRun) process.stdout.write(describePlan(result))
   else return race(experiment, result, options)
   return 0
 }
@@ -46,16 +45,16 @@ function assertFits({ cells, settings, mode }: RaceResult): void {
 
 /** Measures until the end or an interruption, and reports what there is. */
 async function race(experiment: Experiment, result: RaceResult, options: Options): Promise<number> {
-  const { target, output, json, download, keepVoided } = options
+  const { target, output, json, download } = options
   if (target !== undefined) await assertResponding(target)
   const directory = prepareOutput(output, json)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
   const save = (so: RaceResult) => writeResult(`${directory}/result.json`, so)
-  const context = { progress, save, signal, download, keepVoided }
+  const context = { progress, save, signal, download }
   await runExperiment(experiment, result, context).finally(progress.stop)
   save(result) // what could not be saved is an error now
-  const closing = signal.aborted ? [INTERRUPTED] : whyRaceFailed(result, options.require)
+  const closing = signal.aborted ? [INTERRUPTED] : whyRaceFailed(result)
   await publish(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
   if (signal.aborted) return code()
   if (closing.length > 0) return 1
@@ -72,11 +71,9 @@ const PROOF_COMES_FIRST =
 /** What a race would do, and how long it takes: `--dry-run`. */
 export function describePlan(result: RaceResult): string {
   const { mode, cells, settings } = result
-  const { precision, maxTimeMs } = settings
+  const { maxTimeMs } = settings
   const byRole = Map.groupBy(cells, ({ race }) => race)
   const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
-  const ends =
-    precision === null ? '' : ` More heats follow until 95 % intervals are within ±${precision * 100} %.`
   const passes = maxTimeMs === null ? settings.slices : passesWithin(maxTimeMs, result, settings.heats)
   const fewer =
     passes < settings.slices
@@ -90,9 +87,7 @@ export function describePlan(result: RaceResult): string {
   const reach = settings.profile === 'custom' ? null : describeReach(result)
   return [
     ...(mode === 'target' ? [describeTarget(result)] : describeRoles(result, byRole)),
-    wrap(
-      `About ${formatMinutes(Math.min(total, maxTimeMs ?? total))} (minutes:seconds)${cores}.${ends}${limit}`,
-    ),
+    wrap(`About ${formatMinutes(Math.min(total, maxTimeMs ?? total))} (minutes:seconds)${cores}.${limit}`),
     wrap(
       mode === 'target' ? 'The contract is proven first, each time: some seconds more.' : PROOF_COMES_FIRST,
     ),

@@ -21,13 +21,10 @@ export async function reportCommand(args: readonly string[], { name, studies }: 
       `${name} report takes one result, not ${positionals.length}. ${name} report --help shows how.`,
     )
   if (values.comment) return printComment(path)
-  const keepVoided = values['keep-voided']
   const [first, ...others] = openStored(path, studies)
   const directory = prepareOutput(values.output ?? first.directory, undefined)
   for (const stored of [first, ...others]) {
-    const result = analyseAgain(stored.result, { keepVoided, studies })
-    if (keepVoided && result.kind === 'study')
-      throw new UsageError('--keep-voided is for results of the grid, and this is a study.')
+    const result = analyseAgain(stored.result, studies)
     await publish(result, reportOf(result, { directory, studies }))
     if (!values.publish) continue
     if (!isRace(result)) throw new UsageError('--publish is for races of the grid.')

@@ -6,35 +6,30 @@ import type { RaceLayout } from './race.ts'
 import type { JudgedCell, LaunchTotals } from './record.ts'
 import { meanOf, serverSeconds } from './slices.ts'
 
-/** What the figures of a cell are taken from. */
-interface Source {
-  heats: readonly Heat[]
-  /** Of all roles, in both metrics. */
-  layouts: readonly RaceLayout[]
-  /** False for a voided cell: its figures are null. */
-  shown: boolean
-}
-
-export function figuresOf(judged: JudgedCell, { heats, layouts, shown }: Source): CellFigures {
-  const { record, gates, voided } = judged
+/** Those of a voided cell are null. @param layouts of all roles, in both metrics */
+export function figuresOf(
+  { record, gates, voided }: JudgedCell,
+  heats: readonly Heat[],
+  layouts: readonly RaceLayout[],
+): CellFigures {
   const { cell } = record
   const slices = record.slices.flat()
   const counted = record.counted.flat()
-  const launches = shown ? record.launches.filter((totals) => totals !== null) : []
+  const launches = voided ? [] : record.launches.filter((totals) => totals !== null)
   return {
     cell: cell.id,
     launches: record.launches.filter((totals) => totals !== null).length,
     slices: counted.length,
     disturbed: slices.filter(({ phase, disturbed }) => phase === 'measure' && disturbed).length,
-    rate: shown ? geometricMeanOf(cell, 'rate', layouts) : null,
-    cpu: shown ? geometricMeanOf(cell, 'cpu', layouts) : null,
+    rate: voided ? null : geometricMeanOf(cell, 'rate', layouts),
+    cpu: voided ? null : geometricMeanOf(cell, 'cpu', layouts),
     cpuParts: {
       app: partOf(launches, 'app'),
       proxy: cell.topology === 'direct' ? null : partOf(launches, 'proxy'),
       generator: partOf(launches, 'generator'),
     },
     coreUse: coreUse(cell, launches),
-    peakMemory: shown ? peakMemory(cell, heats) : { app: null, proxy: null },
+    peakMemory: voided ? { app: null, proxy: null } : peakMemory(cell, heats),
     meanLatency: meanLatency(launches),
     errors: counted.reduce((sum, slice) => sum + errorsOf(slice), 0),
     gates,

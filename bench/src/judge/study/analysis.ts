@@ -89,12 +89,9 @@ function recordsOf(result: StudyResult): JudgedSystem[] {
   const { cells, heats, settings } = result
   const tried = cells.filter(({ skipped }) => skipped === null)
   const loaded = tried.filter(({ workload }) => workload !== null)
-  const { judged, shown } = judgeCells(loaded, heats, {
-    judge: (record) => {
-      const gates = judgeCell(evidenceOf(record, result))
-      return result.race === undefined ? gates : gates.map(withoutSteadiness)
-    },
-    isShown: ({ voided }) => !voided,
+  const { judged, shown } = judgeCells(loaded, heats, (record) => {
+    const gates = judgeCell(evidenceOf(record, result))
+    return result.race === undefined ? gates : gates.map(withoutSteadiness)
   })
   return tried.map((cell) => {
     const found = judged.find(({ record }) => record.cell === cell)

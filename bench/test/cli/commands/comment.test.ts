@@ -29,7 +29,7 @@ const directory = mkdtempSync(join(tmpdir(), 'comment-'))
 after(() => rmSync(directory, { recursive: true }))
 writeFileSync(join(directory, 'gh'), GH, { mode: 0o755 })
 const log = join(directory, 'gh.log')
-const race = analyseAgain(golden('commands'), { keepVoided: false, studies: [] })
+const race = analyseAgain(golden('commands'), [])
 
 function comment(result: object) {
   const file = join(directory, 'result.json')

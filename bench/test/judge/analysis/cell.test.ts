@@ -6,7 +6,7 @@ import { cellOf, heatOf, measuredOf, sliceOf } from './laboratory.ts'
 
 const DIRECT = cellOf('node/hello')
 const NGINX = cellOf('node/hello', 'nginx')
-const cellsOf = (measured: Measured) => analyse(measured, { judge: () => [] }).cells
+const cellsOf = (measured: Measured) => analyse(measured, () => []).cells
 
 test('peak memory is the highest of the launches that served the cell', () => {
   const launches = (app: number, nginx: number | null) => [

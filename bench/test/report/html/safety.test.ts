@@ -56,7 +56,7 @@ test('whatever is put in stays text', () => {
   assert.equal(pageOf(hostile).querySelector('#command pre')?.textContent, evil)
 })
 
-test('is small enough to be sent: a thorough run of the whole grid has less than 1.5 MB', () => {
+test('is small enough to be sent: twelve heats of the whole grid has less than 1.5 MB', () => {
   const heats = simulateHeats({ cells: gridCells(), heats: 12, slices: 6, seed: 7 })
   assert.ok(formatHtml(documentOf({ ...rateResult(), heats })).length < 1.5e6)
 })

@@ -13,7 +13,7 @@ import { amongCommands } from '../../fixtures/race-of-commands.ts'
 function raced(change: (result: StudyResult) => void = () => {}): StudyResult {
   const result = golden('commands')
   change(result)
-  return analyseAgain(result, { keepVoided: false, studies: [] })
+  return analyseAgain(result, [])
 }
 
 const findingOf = (result: StudyResult) => documentOfRace(result).finding
