@@ -10,7 +10,7 @@ import { formatAddress, formatUpstream, parseAddress, parseUpstream } from './re
 import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/front.ts'
 import { leave, readErrors } from './run/launch.ts'
 import { endOrphans, explainRejection, reloadMaster, stopMaster } from './run/master.ts'
-import { createPlace, planFronts } from './run/plan.ts'
+import { planFronts, prepareDirectory } from './run/plan.ts'
 import { isMasterOf, isRunning, workersOf } from './run/processes.ts'
 import { awaitResponses } from './run/ready.ts'
 
@@ -102,11 +102,11 @@ async function start(values: Values): Promise<number> {
     throw new Error(`NGINX is running already: ${running.summary} Stop it first with pnpm nginx stop.`)
   const nginx = await requireNginx({ download: !values['no-download'] })
   rmSync(DIR, { recursive: true, force: true })
-  await createPlace(DIR)
+  await prepareDirectory(DIR)
   const plan = await planFronts(nginx, [front], place, http)
-  writeFileSync(CONFIG, plan.render(plan.place))
+  writeFileSync(CONFIG, plan.config)
   const { pid = 0 } = leave({ binary: nginx.binary, dir: DIR })
-  await awaitResponses(plan, () => isRunning(pid)).catch((error: unknown) => {
+  await awaitResponses(plan, DIR, () => isRunning(pid)).catch((error: unknown) => {
     if (isRunning(pid)) process.kill(pid, 'SIGTERM')
     const log = readErrors(DIR)
     throw log === '' ? error : new Error(explainRejection(log))
@@ -139,19 +139,16 @@ async function reload(): Promise<number> {
 async function workers(operands: readonly string[]): Promise<number> {
   if (operands.length !== 1) throw new UsageError('Say how many: pnpm nginx workers N.')
   const count = readCount(operands[0] ?? '')
-  await use(readOr(CONFIG, '').replace(WORKERS, `worker_processes ${count};`))
+  await use(readOr(CONFIG, '').replace(/^worker_processes .*$/m, `worker_processes ${count};`))
   return say(`NGINX serves with ${plural(count, 'worker')} now; no request was dropped.`)
 }
-
-const WORKERS = /^worker_processes (\d+);$/m
 
 /** Puts a configuration into use. @throws {Error} one sentence; the old one stays in use */
 async function use(config: string): Promise<void> {
   const running = findRunning()
   if (running === undefined) throw new Error('NGINX is not running; start it with pnpm nginx start.')
-  const count = Number(WORKERS.exec(config)?.[1])
   const earlier = readErrors(DIR).length
-  await reloadMaster(running, config, count, () => readErrors(DIR).slice(earlier))
+  await reloadMaster(running, config, () => readErrors(DIR).slice(earlier))
 }
 
 async function stop(): Promise<number> {

@@ -29,7 +29,7 @@ export async function runToEnd(
   ])
   if (reason === undefined) return 0
   process.stderr.write(`${reason}\n`)
-  await app.instance.signal('SIGTERM')
+  app.instance.signal('SIGTERM')
   await app.instance.stop(0)
   return 1
 }

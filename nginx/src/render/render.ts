@@ -112,13 +112,7 @@ export function renderTemporaryPaths(dir: string): string {
 }
 
 /** Below the place of an NGINX. */
-export const TEMPORARY_DIRECTORIES = [
-  'client_body_temp',
-  'proxy_temp',
-  'fastcgi_temp',
-  'uwsgi_temp',
-  'scgi_temp',
-]
+const TEMPORARY_DIRECTORIES = ['client_body_temp', 'proxy_temp', 'fastcgi_temp', 'uwsgi_temp', 'scgi_temp']
 
 /**
  * Fills in a template: `${NAME}` in capitals; NGINX's own `$variables` stay.

@@ -2,9 +2,6 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Certificate } from '../render/front.ts'
 
-/** The names of the files that `makeCertificate` writes. */
-export const OWN_CERTIFICATE = ['certificate.pem', 'key.pem'] as const
-
 /** A week. A new one is made at each start. */
 const VALIDITY_MS = 7 * 86_400_000
 
@@ -13,7 +10,7 @@ export type KeyType = 'ecdsa' | 'rsa'
 
 /** Writes a certificate for the names of this machine on loopback, valid for a week, and its key. One that is there is used again. */
 export async function makeCertificate(dir: string, keyType: KeyType = 'ecdsa'): Promise<Certificate> {
-  const files = { certificate: join(dir, OWN_CERTIFICATE[0]), key: join(dir, OWN_CERTIFICATE[1]) }
+  const files = { certificate: join(dir, 'certificate.pem'), key: join(dir, 'key.pem') }
   if (existsSync(files.certificate)) return files
   // Its 230 files take 60 ms, and every command that can start a server loads this one.
   const { generate } = await import('selfsigned')

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Nginx } from '../find/find.ts'
@@ -8,23 +9,8 @@ import type { Address } from '../render/address.ts'
 import type { Front } from '../render/front.ts'
 import type { Place } from '../render/render.ts'
 import { hold, readErrors, release } from './launch.ts'
-import {
-  endOrphans,
-  explainRejection,
-  type Master,
-  reloadMaster,
-  signalMaster,
-  stopMaster,
-} from './master.ts'
-import {
-  createPlace,
-  type HttpOptions,
-  type Plan,
-  planConfig,
-  planFronts,
-  removePlace,
-  withWorkers,
-} from './plan.ts'
+import { endOrphans, explainRejection, reloadMaster, signalMaster, stopMaster } from './master.ts'
+import { type HttpOptions, type Plan, planConfig, planFronts, prepareDirectory } from './plan.ts'
 import { isRunning, workersOf } from './processes.ts'
 import { awaitResponses } from './ready.ts'
 
@@ -33,30 +19,25 @@ interface CommonOptions {
   readonly workers?: number
   /** CPUs to pin master and workers to, as `taskset` writes a list: `0` or `0,2-3`. */
   readonly cpus?: string
-  /** A directory for it to write in, made if absent. Default: a temporary one, removed when it has stopped. */
-  readonly dir?: string
-  /** `inherit`: errors, and the access log if it goes to `standardOutput(dir)`, come out of this process. */
+  /** `inherit`: errors, and the access log if it goes to `standardOutput(place)`, come out of this process. */
   readonly output?: 'capture' | 'inherit'
 }
 
-/** In `accessLog`, `standardOutput(dir)` needs a `dir` of the caller's. */
-export interface FrontsOptions extends CommonOptions, HttpOptions {
+interface FrontsOptions extends CommonOptions, HttpOptions {
   readonly fronts: readonly Front[]
 }
 
-export interface ConfigOptions extends CommonOptions {
+interface ConfigOptions extends CommonOptions {
   /** The whole configuration; `renderMain(place)` has the part before the `http` block. */
   readonly config: (place: Place) => string
   /** What the configuration listens on (TCP): the start is complete when all of them accept. */
   readonly listen: readonly Address[]
-  /** A path that responds quickly, whatever its status; the start is complete when it does. */
-  readonly probe?: string
 }
 
-export type StartOptions = FrontsOptions | ConfigOptions
+type StartOptions = FrontsOptions | ConfigOptions
 
 /** How an NGINX ended: `signal` is null unless it was killed. */
-export interface Ending {
+interface Ending {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
@@ -72,12 +53,10 @@ export interface Instance {
   /** Its error log; empty once it was stopped. */
   errors(): string
   /**
-   * Puts new fronts or a new configuration into use (default: the same again) without dropping a request.
+   * Puts a configuration into use without dropping a request, and returns when only new workers take connections.
    * @throws {Error} one sentence; the old configuration stays in use
    */
-  reload(next?: readonly Front[] | ((place: Place) => string)): Promise<void>
-  /** Changes the number of workers without dropping a request; returns when the new ones serve. */
-  workers(count: number): Promise<void>
+  reload(config: (place: Place) => string): Promise<void>
   /** Sends a signal to the master. */
   signal(signal: NodeJS.Signals): void
   /**
@@ -100,12 +79,15 @@ export async function startNginx(nginx: Nginx, options: StartOptions): Promise<I
   }
   // Another process may take a free port before NGINX does. With port 0, NGINX then gets another one.
   for (let attempt = 1; ; attempt++) {
-    const place = await createPlace(options.dir)
+    const place = { dir: await mkdtemp(join(tmpdir(), 'startgrid-nginx-')), workers: options.workers ?? 1 }
     try {
-      const plan = await planFor(nginx, options, place.dir)
-      return await startPlanned(nginx, options, plan, () => removePlace(place))
+      await prepareDirectory(place.dir)
+      const plan = await ('fronts' in options
+        ? planFronts(nginx, options.fronts, place, options)
+        : planConfig(options.config(place), options.listen))
+      return await startPlanned(nginx, options, plan, place)
     } catch (error) {
-      await removePlace(place)
+      await rm(place.dir, { recursive: true, force: true })
       if (!(error instanceof PortLost) || attempt === 5) throw error
     }
   }
@@ -114,35 +96,53 @@ export async function startNginx(nginx: Nginx, options: StartOptions): Promise<I
 /** Another process took the chosen port in the meantime. */
 class PortLost extends Error {}
 
-function planFor(nginx: Nginx, options: StartOptions, dir: string): Promise<Plan> {
-  const workers = options.workers ?? 1
-  if ('fronts' in options) return planFronts(nginx, options.fronts, { dir, workers }, options)
-  return planConfig(options, { dir, workers })
-}
-
 async function startPlanned(
   nginx: Nginx,
-  options: StartOptions,
+  { cpus, output }: StartOptions,
   plan: Plan,
-  clean: () => Promise<void>,
+  place: Place,
 ): Promise<Instance> {
-  const { dir } = plan.place
-  await writeFile(join(dir, 'nginx.conf'), plan.render(plan.place))
+  const { dir } = place
   const { binary } = nginx
-  const child = hold({ binary, dir, cpus: options.cpus }, options.output === 'inherit')
+  await writeFile(join(dir, 'nginx.conf'), plan.config)
+  const child = hold({ binary, dir, cpus }, output === 'inherit')
+  const pid = child.pid ?? 0
   const errors = collectErrors(child, dir)
   const exited = watch(child)
   const said = once(child, 'close').catch(() => undefined)
   try {
-    await awaitResponses(plan, () => isRunning(child.pid ?? 0))
-    const master = { pid: child.pid ?? 0, dir, binary }
-    return createInstance(nginx, options, plan, { child, master, exited, errors, clean })
+    await awaitResponses(plan, dir, () => isRunning(pid))
   } catch (error) {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
     await exited
     // Its last output may still be in the pipe.
     await Promise.race([said, sleep(1_000, undefined, { ref: false })])
     throw explain(error, errors(), plan)
+  }
+  const master = { pid, dir, binary }
+  const stop = async (deadlineMs: number) => {
+    await stopMaster(master, deadlineMs)
+    await exited
+    await rm(dir, { recursive: true, force: true })
+  }
+  let stopping: Promise<void> | undefined
+  return {
+    nginx,
+    dir,
+    addresses: plan.addresses,
+    pids: () => (isRunning(pid) ? [pid, ...workersOf(pid).map((worker) => worker.pid)] : []),
+    errors,
+    reload: async (config) => {
+      if (!isRunning(pid)) throw new Error('This NGINX has ended; start it again.')
+      await reloadMaster(master, config(place), errors)
+      await awaitResponses(plan, dir, () => isRunning(pid))
+    },
+    signal: (signal) => signalMaster(master, signal),
+    stop: (deadlineMs = 10_000) => {
+      stopping ??= stop(deadlineMs)
+      return stopping
+    },
+    exited,
   }
 }
 
@@ -182,58 +182,4 @@ function watch(child: ChildProcess): Promise<Ending> {
       resolve({ code, signal })
     })
   })
-}
-
-interface Running {
-  readonly child: ChildProcess
-  readonly master: Master
-  readonly exited: Promise<Ending>
-  readonly errors: () => string
-  readonly clean: () => Promise<void>
-}
-
-function createInstance(nginx: Nginx, options: StartOptions, first: Plan, running: Running): Instance {
-  const { master, exited, errors, clean } = running
-  let plan = first
-  let stopping: Promise<void> | undefined
-
-  async function change(next: Plan): Promise<void> {
-    if (!isRunning(master.pid)) throw new Error('This NGINX has ended; start it again.')
-    await reloadMaster(master, next.render(next.place), next.place.workers, errors)
-    await awaitResponses(next, () => isRunning(master.pid))
-    plan = next
-  }
-
-  async function planNext(next: readonly Front[] | ((place: Place) => string)): Promise<Plan> {
-    if (typeof next !== 'function') {
-      if ('fronts' in options) return planFronts(nginx, next, plan.place, options, plan.addresses)
-      throw new Error('This NGINX was started with a configuration; reload it with one.')
-    }
-    if ('fronts' in options) throw new Error('This NGINX was started with fronts; reload it with fronts.')
-    return { ...plan, render: next }
-  }
-
-  async function stop(deadlineMs: number): Promise<void> {
-    await stopMaster(master, deadlineMs)
-    await exited
-    await clean()
-  }
-
-  return {
-    nginx,
-    dir: plan.place.dir,
-    get addresses() {
-      return plan.addresses
-    },
-    pids: () => (isRunning(master.pid) ? [master.pid, ...workersOf(master.pid).map(({ pid }) => pid)] : []),
-    errors,
-    reload: async (next) => change(next === undefined ? plan : await planNext(next)),
-    workers: async (count) => change({ ...plan, place: withWorkers(plan.place, count) }),
-    signal: (signal) => signalMaster(master, signal),
-    stop: (deadlineMs = 10_000) => {
-      stopping ??= stop(deadlineMs)
-      return stopping
-    },
-    exited,
-  }
 }

@@ -40,20 +40,15 @@ export function nginxArguments(dir: string, config = 'nginx.conf'): string[] {
 /**
  * Puts a configuration into use without dropping a request: the master starts new workers, and the old ones finish what
  * they have before they end. Returns when only new workers take connections.
- * @param workers how many the configuration asks for
  * @param errors what the running NGINX has logged lately
  * @throws {Error} one sentence, if NGINX refuses it; the old configuration then stays in use
  */
-export async function reloadMaster(
-  master: Master,
-  config: string,
-  workers: number,
-  errors: () => string,
-): Promise<void> {
+export async function reloadMaster(master: Master, config: string, errors: () => string): Promise<void> {
   await writeFile(join(master.dir, 'next.conf'), config)
   const { code, stderr } = await testConfig(master, 'next.conf')
   if (code !== 0) throw new Error(explainRejection(stderr))
   await rename(join(master.dir, 'next.conf'), join(master.dir, 'nginx.conf'))
+  const workers = Number(/^worker_processes (\d+);$/m.exec(config)?.[1])
   const before = new Set(workersOf(master.pid).map(({ pid }) => pid))
   signalMaster(master, 'SIGHUP')
   const deadline = Date.now() + 10_000

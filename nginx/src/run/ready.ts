@@ -3,12 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, formatAddress } from '../render/address.ts'
-
-interface Expected {
-  readonly place: { readonly dir: string }
-  readonly addresses: readonly Address[]
-  readonly probe: string | undefined
-}
+import type { Plan } from './plan.ts'
 
 const LIMIT_MS = 20_000
 
@@ -17,12 +12,16 @@ const LIMIT_MS = 20_000
  * @param runs whether the process is still there
  * @throws {Error} if it ended, or does not respond within 20 s
  */
-export async function awaitResponses(expected: Expected, runs: () => boolean): Promise<void> {
+export async function awaitResponses(
+  { addresses, probe }: Pick<Plan, 'addresses' | 'probe'>,
+  dir: string,
+  runs: () => boolean,
+): Promise<void> {
   const deadline = Date.now() + LIMIT_MS
-  await until(() => Promise.resolve(hasPid(expected.place.dir)), 'has not started', runs, deadline)
-  for (const address of expected.addresses) {
+  await until(() => Promise.resolve(hasPid(dir)), 'has not started', runs, deadline)
+  for (const address of addresses) {
     const what = `does not respond on ${formatAddress(address)}`
-    await until(() => responds(address, expected.probe), what, runs, deadline)
+    await until(() => responds(address, probe), what, runs, deadline)
   }
 }
 
