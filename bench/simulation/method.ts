@@ -3,7 +3,7 @@ import { readOptions } from '../src/cli/options.ts'
 import type { Account, Server, Servers } from '../src/environments/environment.ts'
 import { ENDING_MS } from '../src/experiment/budget.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
-import { experimentOf } from '../src/experiment/grid.ts'
+import { gridExperiment } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
 import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
 import { analyse } from '../src/judge/analysis.ts'
@@ -29,7 +29,7 @@ export async function measureByBenchmark(
   { heats, maxSeconds, seed }: RunOptions,
 ): Promise<Simulated & { result(): RaceResult }> {
   const options = { ...readOptions(['--only', APPS.join(',')]), seed, heats, maxTimeMs: maxSeconds * 1000 }
-  const experiment = experimentOf(options)
+  const experiment = gridExperiment(options)
   const result = createResult(experiment, options, '')
   result.settings.cores = { server: 0, generator: 1 }
   result.conformance = result.cells.map(({ id }) => ({

@@ -1,5 +1,4 @@
 import { duration, flag, integer, percent, text, texts } from '@startgrid/cli/options.ts'
-import { CAPABILITIES } from '@startgrid/conformance/contract/subject.ts'
 import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 
 /** Every option of every command: its reader, what it goes with, its default and its help. */
@@ -18,29 +17,15 @@ const OUTPUT = {
 
 const DOWNLOAD = { 'no-download': flag('does not fetch NGINX if this machine has none') }
 
-/** Which cells, and where their servers are. @param topology the default */
-const cells = (topology: string) => ({
-  only: text('NAMES', 'frameworks, apps or roles, with commas: fastify,koa/ssr', { excludes: ['target'] }),
-  role: text('NAMES', ROLES.join(', ')),
-  topology: text('NAMES', `${TOPOLOGIES.join(', ')}; default ${topology}`, { excludes: ['target'] }),
-  target: text(
-    'URL',
-    'measures an app that already runs, with the workload of its --role: http://10.0.0.9:3000',
-  ),
-  without: text('NAMES', `what that app lacks: ${CAPABILITIES.join(', ')}`, { needs: 'target' }),
-})
-
 export const GRID = {
-  ...cells('direct,nginx'),
+  only: text('NAMES', 'frameworks, apps or roles, with commas: fastify,koa/ssr'),
+  role: text('NAMES', ROLES.join(', ')),
+  topology: text('NAMES', `${TOPOLOGIES.join(', ')}; default direct,nginx`),
   quick: flag('hello and ssr of three frameworks, 2 heats: a minute'),
-  heats: integer(
-    'N',
-    'starts of every app, 1 to 100 (default 3; of a target 10, with a rest of 2 s between them)',
-    { min: 1, max: 100 },
-  ),
+  heats: integer('N', 'starts of every app, 1 to 100 (default 3)', { min: 1, max: 100 }),
   'max-time': maxTime('as many heats as fit, at least 2'),
   connections,
-  latency: flag('also p50 and p99 at one rate for all, in open loop: 10 minutes', { excludes: ['target'] }),
+  latency: flag('also p50 and p99 at one rate for all, in open loop: 10 minutes'),
   seed,
   publish: flag('stores the figures in docs/results, where the site finds them', { excludes: ['dry-run'] }),
   'dry-run': dryRun,

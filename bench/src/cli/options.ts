@@ -1,6 +1,5 @@
 import { split, UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
-import { CAPABILITIES, type Capability } from '@startgrid/conformance'
 import {
   APPS,
   type App,
@@ -11,9 +10,8 @@ import {
   ROLES,
   type Role,
 } from '@startgrid/grid/apps.ts'
-import { readOrigin } from '../environments/running/origin.ts'
-import type { Options, ServerLocation } from '../experiment/options.ts'
-import { PROFILES, TARGET_EFFORT } from '../experiment/profiles.ts'
+import type { Options } from '../experiment/options.ts'
+import { PROFILES } from '../experiment/profiles.ts'
 import { GRID } from './option-table.ts'
 
 /** What of a profile is given otherwise. */
@@ -22,22 +20,19 @@ const EFFORT = ['heats', 'max-time']
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]): Options {
   const { values, given } = readWords(args, GRID, 'pnpm bench')
-  const site = readSite(values)
   const profile = values.quick ? 'quick' : 'default'
-  const { frameworks, roles } = PROFILES[profile]
-  const effort = site.target === undefined ? PROFILES[profile] : TARGET_EFFORT[profile]
+  const effort = PROFILES[profile]
+  const { frameworks, roles } = effort
   const custom = EFFORT.some((name) => given.has(name))
   const usualMs = custom ? null : effort.maxTimeMs * (values.latency ? 2 : 1)
   return {
     ...commonOf(values, { frameworks, roles, topology: 'direct,nginx' }),
-    ...site,
     profile,
     custom,
     heats: values.heats ?? effort.heats,
     latency: values.latency,
     slices: effort.slices,
     sliceMs: effort.sliceMs,
-    pauseMs: 'pauseMs' in effort ? effort.pauseMs : 0,
     timeGiven: given.has('max-time'),
     heatsGiven: given.has('heats'),
     maxTimeMs: values['max-time'] ?? usualMs,
@@ -87,31 +82,6 @@ function chooseApps(
   const chosen = APPS.filter((app) => named.has(app) && roles.has(app.role))
   if (chosen.length === 0) throw new UsageError(`No app is both in --only ${only} and in --role ${role}.`)
   return chosen
-}
-
-type Words = Pick<Values<typeof GRID>, 'target' | 'role' | 'without'>
-
-/** Where the servers are. @throws {UsageError} for what cannot be combined */
-function readSite(words: Words): ServerLocation {
-  const { target } = words
-  return target === undefined ? { target: undefined, role: undefined, absent: [] } : readTarget(target, words)
-}
-
-function readTarget(target: string, { role, without }: Words): ServerLocation {
-  if (role === undefined || role.includes(','))
-    throw new UsageError(`--target needs the --role of the app that runs there, one of ${ROLES.join(', ')}.`)
-  return {
-    target: readOrigin(target),
-    role: findRole(role),
-    absent: without === undefined ? [] : split(without).map(readCapability),
-  }
-}
-
-function readCapability(name: string): Capability {
-  const found = CAPABILITIES.find((one) => one === name)
-  if (found === undefined)
-    throw new UsageError(`--without is '${name}', but must be ${CAPABILITIES.join(' or ')}.`)
-  return found
 }
 
 export function newSeed(): number {

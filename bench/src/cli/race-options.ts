@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
-import { addressOf, isLoopback } from '../environments/running/origin.ts'
+import { addressOf } from '../environments/command/origin.ts'
 import { namesOf, withoutValues } from '../experiment/command-line.ts'
 import type { RaceSystem, Weighted } from '../experiment/race.ts'
 import { type Command, nameAsked, withoutQueryValues } from '../model/experiment.ts'
@@ -76,7 +76,7 @@ export function readRaceOptions(args: readonly string[], program: string): RaceO
     systems: names.map((name, index) => {
       const line = positionals[index] ?? ''
       return isUrl(line)
-        ? { name, running: { origin: readLocal(line), role: null, absent: [] } }
+        ? { name, running: readOrigin(line) }
         : { name, command: { command: line, directory, ready, readyTimeoutMs } }
     }),
     git,
@@ -119,7 +119,7 @@ export function recordOfRace(
       name,
       commit: commit ?? null,
       command: command === undefined ? null : withoutValues(command.command),
-      url: running?.origin ?? null,
+      url: running ?? null,
     })),
     requests: requests.map((asked) => ({
       name: nameAsked(asked),
@@ -199,7 +199,7 @@ function isUrl(line: string): boolean {
   return /^https?:\/\/\S+$/.test(line)
 }
 
-function readLocal(line: string): string {
+function readOrigin(line: string): string {
   const url = URL.parse(line)
   const shown = url === null ? 'An address' : `'${url.origin}'`
   if (url === null || url.protocol !== 'http:' || url.pathname !== '/' || url.search !== '')
@@ -208,10 +208,6 @@ function readLocal(line: string): string {
     )
   if (url.username !== '' || url.password !== '')
     throw new UsageError(`${shown} must not hold a name and a password: --header says who asks.`)
-  if (!isLoopback(url.origin))
-    throw new UsageError(
-      `${shown} is not on this machine: the generator would share nothing with it, so race servers on 127.0.0.1.`,
-    )
   const { host, port } = addressOf(url.origin)
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -103,15 +103,14 @@ function failed(reason: unknown): Proof {
   return { checked: 0, differences: [oneLine(reason)] }
 }
 
-/** Of a server that runs already there may be a proxy in front: refusals by its parser then need only the right status. */
 function contractOf({ role }: Cell, system: System): Contract {
   if (role === null) throw new Error('No contract covers it.')
-  const { app, nginx, running } = system
+  const { app, nginx } = system
   const own = APPS.find((one) => one.role === role && one.directory.endsWith(`/${app?.package}`))
   return {
     role,
-    absent: running?.absent ?? own?.absent ?? [],
-    proxied: nginx !== undefined || running !== undefined || isInNginx(system),
+    absent: own?.absent ?? [],
+    proxied: nginx !== undefined || isInNginx(system),
     compressed: nginx?.front.startsWith('nginx') ?? false,
   }
 }

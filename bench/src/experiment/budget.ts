@@ -1,5 +1,4 @@
 import type { Cell } from '../model/cell.ts'
-import type { Mode } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs } from './cells.ts'
 import { openLoopsMs } from './open-loop.ts'
@@ -59,8 +58,7 @@ export function shareOf(heats: readonly OpenHeat[], leftMs: number): number {
 
 interface Plan {
   cells: readonly Cell[]
-  settings: Pick<Settings, 'slices' | 'sliceMs' | 'pauseMs' | 'openLoop' | 'heats'>
-  mode: Mode
+  settings: Pick<Settings, 'slices' | 'sliceMs' | 'openLoop' | 'heats'>
 }
 
 /** A run that lacks a quarter of a heat takes a few passes less in each. */
@@ -104,14 +102,10 @@ export function keptPasses(slices: number, slowness: number): number {
 }
 
 /** One heat of every role. */
-function roundMs({ cells, settings, mode }: Plan, slices: number): number {
+function roundMs({ cells, settings }: Plan, slices: number): number {
   const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
   return roles.reduce(
-    (sum, own) =>
-      sum +
-      settings.pauseMs +
-      expectedHeatMs(own, { ...settings, slices }, mode) +
-      openLoopsMs(own, settings),
+    (sum, own) => sum + expectedHeatMs(own, { ...settings, slices }) + openLoopsMs(own, settings),
     0,
   )
 }

@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os'
-import { APPS, type App, ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
+import { ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, nameAsked, type Race, type System } from '../model/experiment.ts'
-import type { Mode } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { warmupOf } from './profiles.ts'
 
@@ -46,8 +45,8 @@ export function planCells({ name, systems, races }: Experiment): Cell[] {
 
 function cellOf(race: string, plan: Race, name: string, system: System): Cell {
   const load = isProbe(plan) ? undefined : plan
-  const { title, launch, app, running, nginx, cores = 1 } = system
-  const role = ROLES.find((one) => one === app?.role) ?? running?.role ?? null
+  const { title, launch, app, nginx, cores = 1 } = system
+  const role = ROLES.find((one) => one === app?.role) ?? null
   const common = {
     // A system of a study may be in several races; one with a launch key is in one.
     id: launch === undefined ? `${race} ${name}` : name,
@@ -104,13 +103,6 @@ export function fitToMachine(cells: readonly Cell[], servers: number | null): vo
   }
 }
 
-/** The app that a cell launches, under the cell's own name. */
-export function appOf({ app: name, twinOf }: Pick<Cell, 'app' | 'twinOf'>): App {
-  const app = APPS.find((one) => one.name === (twinOf ?? name))
-  if (app === undefined) throw new Error(`There is no app ${name}.`)
-  return { ...app, name }
-}
-
 export interface PlannedHeat {
   race: string
   /** From 1, per race. */
@@ -131,10 +123,7 @@ export function planHeats(races: readonly string[], heats: number, seed: number)
 }
 
 /** Starting, stopping and asking for the first responses, in milliseconds: a part for all, and one per app. */
-const START_MS: Readonly<Record<Mode, { all: number; each: number }>> = {
-  native: { all: 400, each: 240 },
-  target: { all: 0, each: 0 },
-}
+const START_MS = { all: 400, each: 240 }
 
 /** Opening connections and draining, in milliseconds per slice. */
 const SLICE_OVERHEAD_MS = 14
@@ -146,7 +135,6 @@ const SLICE_OVERHEAD_MS = 14
 export function expectedHeatMs(
   cells: readonly Cell[],
   { slices, sliceMs }: Pick<Settings, 'slices' | 'sliceMs'>,
-  mode: Mode = 'native',
   slowness = 1,
 ): number {
   const launches = new Set(cells.map(({ app }) => app)).size
@@ -156,7 +144,7 @@ export function expectedHeatMs(
       const count = Math.ceil(measuredMs / Math.max(sliceMs, leastSliceMs)) + warmupMs / WARMUP_SLICE_MS
       return sum + warmupMs + measuredMs + slowness * count * SLICE_OVERHEAD_MS
     },
-    slowness * (START_MS[mode].all + START_MS[mode].each * launches),
+    slowness * (START_MS.all + START_MS.each * launches),
   )
 }
 

@@ -1,17 +1,10 @@
 import { type App, BASELINE, ROLES, runtimeOf } from '@startgrid/grid/apps.ts'
 import type { Experiment, LoadRace, System } from '../model/experiment.ts'
 import type { Options } from './options.ts'
-import { CONNECTIONS, PROXIED_WARMUP_MS, TARGET_WARMUP_MS, warmupOf, warmupRequests } from './profiles.ts'
+import { CONNECTIONS, PROXIED_WARMUP_MS, warmupOf, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 
-/** Experiments that are generated from options: the grid, and a server that already runs. */
-
 type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'latency'>
-
-/** What `pnpm bench` is asked to race. */
-export function experimentOf(options: Options): Experiment {
-  return options.target === undefined ? gridExperiment(options) : targetExperiment(options)
-}
 
 /** Every chosen app and the A/A twin of each role, in every chosen topology: one race per role. */
 export function gridExperiment(options: GridOptions): Experiment {
@@ -21,47 +14,26 @@ export function gridExperiment(options: GridOptions): Experiment {
     return systems.length === 0 ? [] : [{ role, systems }]
   })
   const namesOf = (systems: readonly [string, System][]) => systems.map(([name]) => name)
-  return generated(
-    races.flatMap(({ systems }) => systems),
-    races.map(({ role, systems }) => {
-      const race = raceOf(role, namesOf(systems), options)
-      return [role, options.latency ? { ...race, openLoop: namesOf(systems.filter(hasLatency)) } : race]
-    }),
-  )
+  return {
+    name: '',
+    systems: Object.fromEntries(races.flatMap(({ systems }) => systems)),
+    races: Object.fromEntries(
+      races.map(({ role, systems }): [string, LoadRace] => [
+        role,
+        {
+          ...{ systems: namesOf(systems), workload: WORKLOADS[role] },
+          connections: options.connections ?? CONNECTIONS[role],
+          ...(options.latency && { openLoop: namesOf(systems.filter(hasLatency)) }),
+        },
+      ]),
+    ),
+    claims: [],
+  }
 }
 
 /** A twin controls what ranks. A page that NGINX interprets is so slow that its rate would leave all others idle. */
 function hasLatency([, { twinOf, app }]: [string, System]): boolean {
   return twinOf === undefined && !(app?.role === 'ssr' && runtimeOf(app.package) === 'nginx')
-}
-
-function generated(systems: readonly [string, System][], races: readonly [string, LoadRace][]): Experiment {
-  return { name: '', systems: Object.fromEntries(systems), races: Object.fromEntries(races), claims: [] }
-}
-
-/** What results call the server that already ran: the same in all, so that two of them can be compared. */
-const TARGET_NAME = 'target'
-
-/** One system, without a twin: nothing is launched, so nothing can be launched twice. */
-export function targetExperiment({
-  target: origin = '',
-  role,
-  absent,
-  connections,
-}: Pick<Options, 'target' | 'role' | 'absent' | 'connections'>): Experiment {
-  if (role === undefined) throw new RangeError('A target has a role.')
-  const launch = `${TARGET_NAME}/${role}`
-  const system = { title: TARGET_NAME, launch, running: { origin, role, absent }, warmupMs: TARGET_WARMUP_MS }
-  const name = `${launch} direct`
-  return generated([[name, system]], [[role, raceOf(role, [name], { connections })]])
-}
-
-function raceOf(
-  role: App['role'],
-  systems: readonly string[],
-  { connections = CONNECTIONS[role] }: { connections?: number | undefined },
-): LoadRace {
-  return { systems, workload: WORKLOADS[role], connections }
 }
 
 /** An app under the name of its launch: `node/hello`, and `node/hello#2` for what runs the same once more. */

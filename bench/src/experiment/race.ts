@@ -4,7 +4,6 @@ import {
   type Experiment,
   type LoadRace,
   nameAsked,
-  type RunningServer,
   type System,
   type Workload,
 } from '../model/experiment.ts'
@@ -29,7 +28,8 @@ export const RACE_SETTINGS = { slices: 16, sliceMs: 50, openLoop: { minMs: 300, 
 export interface RaceSystem {
   name: string
   command?: Command
-  running?: RunningServer
+  /** Its origin: `http://127.0.0.1:3000` */
+  running?: string
   /** What it was checked out from. */
   commit?: string
 }

@@ -6,19 +6,19 @@ import type { RaceResult, Run, StudyResult } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { heatsWithin } from './budget.ts'
 import { planCells } from './cells.ts'
-import { modeOf, type Options } from './options.ts'
+import type { Options } from './options.ts'
 import { PROFILES } from './profiles.ts'
 import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 
 /** Results without measurements: what a run is going to do. */
 
-/** Of a race between apps of the grid, or of a server that already runs. */
+/** Of a race between apps of the grid. */
 export function createResult(experiment: Experiment, options: Options, command: string): RaceResult {
   const { timeGiven, heatsGiven, maxTimeMs, profile, custom, latency } = options
-  const { heats, slices, sliceMs, pauseMs } = options
+  const { heats, slices, sliceMs } = options
   const settings = {
     profile: custom ? ('custom' as const) : profile,
-    ...{ heats, slices, sliceMs, pauseMs, maxTimeMs },
+    ...{ heats, slices, sliceMs, maxTimeMs },
     openLoop: latency ? PROFILES[profile].openLoop : null,
   }
   const run = planRun(planCells(experiment), { ...options, settings }, command)
@@ -43,28 +43,24 @@ export function createStudyResult(study: Experiment, options: StudyOptions, comm
     maxTimeMs: options.maxTimeMs ?? effort.maxTimeMs,
   }
   return {
-    ...planRun(planCells(study), { target: undefined, absent: [], seed, settings }, command),
+    ...planRun(planCells(study), { seed, settings }, command),
     ...{ kind: 'study', study: study.name, analysis: null },
   }
 }
 
-type Where = Pick<Options, 'target' | 'absent' | 'seed'>
-
 function planRun(
   cells: Cell[],
   {
+    seed,
     settings,
-    ...where
-  }: Where & {
+  }: {
+    seed: number
     settings: Pick<Settings, 'profile' | 'heats' | 'slices' | 'sliceMs' | 'maxTimeMs'> & Partial<Settings>
   },
   command: string,
 ): Omit<Run, 'kind'> {
-  const { target, absent, seed } = where
   return {
     schema: 5,
-    mode: modeOf(where),
-    target: target === undefined ? null : { origin: target, absent },
     startedAt: new Date().toISOString(),
     finishedAt: null,
     command,
@@ -74,7 +70,6 @@ function planRun(
     nginx: null,
     driver: { name: 'startgrid', version: '', ceiling: null },
     settings: {
-      pauseMs: 0,
       cores: null,
       openLoop: null,
       ...settings,

@@ -1,6 +1,6 @@
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, type LoadRace, type ProbeRace, type Race } from '../model/experiment.ts'
-import type { Mode, StudyResult } from '../model/result.ts'
+import type { StudyResult } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs, fitToMachine } from './cells.ts'
 import { openLoopsMs } from './open-loop.ts'
@@ -25,10 +25,10 @@ export function expectedRaceMs(
   race: LoadRace | ProbeRace,
   cells: readonly Cell[],
   settings: Pick<Settings, 'heats' | 'slices' | 'sliceMs' | 'openLoop'>,
-  { mode = 'native', slowness = 1, openRate }: { mode?: Mode; slowness?: number; openRate?: number } = {},
+  { slowness = 1, openRate }: { slowness?: number; openRate?: number } = {},
 ): number {
   if (isProbe(race)) return race.expectedMs * cells.length
-  return expectedHeatMs(cells, settings, mode, slowness) + openLoopsMs(cells, settings, openRate)
+  return expectedHeatMs(cells, settings, slowness) + openLoopsMs(cells, settings, openRate)
 }
 
 /** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left. */

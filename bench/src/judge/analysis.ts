@@ -11,7 +11,7 @@ import { type Evidence, isVoided, judgeCell } from './gates.ts'
 /** What was measured, and what judges it. */
 export type Measured = Pick<
   RaceResult,
-  'mode' | 'cells' | 'heats' | 'conformance' | 'driver' | 'settings' | 'warnings'
+  'cells' | 'heats' | 'conformance' | 'driver' | 'settings' | 'warnings'
 >
 
 const METRICS: readonly Metric[] = ['rate', 'cpu']
@@ -62,9 +62,8 @@ export function evidenceOf(
   { cell, slices, counted, crowded, cold }: CellRecord,
   measured: Omit<Measured, 'cells'>,
 ): Evidence {
-  const { mode, conformance, heats, driver, settings, warnings } = measured
+  const { conformance, heats, driver, settings, warnings } = measured
   return {
-    mode,
     cell,
     conformance: conformance.find((one) => one.cell === cell.id) ?? null,
     launches: slices,

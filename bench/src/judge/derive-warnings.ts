@@ -1,4 +1,4 @@
-import { isLoopback } from '../environments/running/origin.ts'
+import { listOf } from '@startgrid/cli/text.ts'
 import type { Trial } from '../model/heat.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import { type RaceResult, type Run, type StoredResult, type StudyResult, trialsOf } from '../model/result.ts'
@@ -14,16 +14,10 @@ export function deriveWarnings(result: StoredResult): Warning[] {
     ...excluded(result),
     ...crowded(result),
     ...disturbed(trialsOf(result)),
-    ...accounting(result),
+    ...(isAllElsewhere(result) ? [] : accounting(result)),
   ]
-  if (result.kind === 'study') return [...sharedCores(result), ...seen]
-  return [
-    ...external(result),
-    ...suspects(result),
-    ...seen,
-    ...nearCeiling(result),
-    ...withoutIntervals(result),
-  ]
+  if (result.kind === 'study') return [...external(result), ...sharedCores(result), ...seen]
+  return [...suspects(result), ...seen, ...nearCeiling(result), ...withoutIntervals(result)]
 }
 
 /** What was seen while it ran: these are kept when what follows from the figures is made again. */
@@ -31,11 +25,19 @@ export function observedWarnings({ warnings }: Pick<Run, 'warnings'>): Warning[]
   return warnings.filter(({ kind }) => !isDerived(kind))
 }
 
-/** What no figure of a server that already ran can tell. */
-function external({ mode, target }: StoredResult): Warning[] {
-  if (mode !== 'target') return []
-  const here: Warning[] = target !== null && isLoopback(target.origin) ? [{ kind: 'same-machine' }] : []
-  return [{ kind: 'external-server' }, { kind: 'one-launch' }, ...here]
+/** What no figure of servers that already ran can tell. */
+function external({ race, cells, heats }: StudyResult): Warning[] {
+  const running = (race?.systems ?? []).flatMap(({ name, url }) => (url === null ? [] : name))
+  if (running.length === 0) return []
+  const slices = heats.flatMap((heat) => heat.slices)
+  const unaccounted = running.filter((name) => {
+    const own = new Set(cells.flatMap(({ id, app }) => (app === name ? id : [])))
+    return slices.every(({ cell, cpuSeconds }) => !own.has(cell) || cpuSeconds.app === null)
+  })
+  return [
+    ...(unaccounted.length === 0 ? [] : [{ kind: 'external-server', systems: listOf(unaccounted) } as const]),
+    { kind: 'one-launch', systems: listOf(running) },
+  ]
 }
 
 /** Of commands. */
@@ -82,10 +84,15 @@ function disturbed(loads: readonly Trial[]): Warning[] {
   ]
 }
 
-function accounting({ mode, heats }: Run): Warning[] {
+/** Of a server elsewhere nothing can be known: another warning says so. */
+function isAllElsewhere(result: StoredResult): boolean {
+  const { systems = [] } = (result.kind === 'study' && result.race) || {}
+  return systems.length > 0 && systems.every(({ url }) => url !== null)
+}
+
+function accounting({ heats }: Run): Warning[] {
   const measured = heats.flatMap(({ slices, trials }) => [...slices, ...trials])
-  // Of a server elsewhere nothing can be known: another warning says so.
-  if (mode === 'target' || measured.length === 0) return []
+  if (measured.length === 0) return []
   const found = measured.map(({ disturbance }) => disturbance)
   if (found.some(({ serverForeign }) => serverForeign !== null)) return []
   if (found.some(({ serverWait }) => serverWait !== null)) return [{ kind: 'no-foreign-accounting' }]

@@ -6,7 +6,6 @@ import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { GateName, GateResult } from '../model/figures.ts'
 import type { Slice, Trial } from '../model/heat.ts'
 import type { DriverRecord } from '../model/provenance.ts'
-import type { Mode } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { serverSeconds } from './analysis/slices.ts'
 
@@ -39,8 +38,6 @@ export type Judged = Pick<
 
 /** All that the gates may look at for one cell of a race: plain data, no figures that depend on how they are combined. */
 export interface Evidence {
-  /** In mode `target` there is one launch alone, and its heats take the place of launches. */
-  mode: Mode
   cell: Judged
   /** What the contract's suite said; null if it has not been run on this cell. */
   conformance: Pick<ConformanceRecord, 'checked' | 'differences'> | null
@@ -80,11 +77,7 @@ function notMeant(gate: GateName, finding: string): GateResult {
 }
 
 /** Equal work first: the contract's suite passes on the cell. */
-export function judgeConformance({
-  mode,
-  cell,
-  conformance,
-}: Pick<Evidence, 'mode' | 'cell' | 'conformance'>): GateResult {
+export function judgeConformance({ cell, conformance }: Pick<Evidence, 'cell' | 'conformance'>): GateResult {
   if (cell.role === null) return notMeant('conformance', 'no contract covers it')
   if (conformance === null) {
     return failed('conformance', 'the contract was not checked', 'Let a run come to its end.')
@@ -93,10 +86,7 @@ export function judgeConformance({
   const [first] = differences
   if (first === undefined) return passed('conformance', `${plural(checked, 'check')} of the contract passed`)
   const more = differences.length > 1 ? `, and ${plural(differences.length - 1, 'more difference')}` : ''
-  const advice =
-    mode === 'target'
-      ? 'Correct the app, or say what it lacks with --without.'
-      : `Correct ${cell.twinOf ?? cell.app}, then measure again.`
+  const advice = `Correct ${cell.twinOf ?? cell.app}, then measure again.`
   return failed('conformance', `it breaks the contract: ${first}${more}`, advice)
 }
 

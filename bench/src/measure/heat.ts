@@ -170,7 +170,7 @@ function moreUntil({
   slowness = 1,
 }: Pick<Course, 'endsAt' | 'settings' | 'entrants' | 'slowness'>): number {
   const cells = entrants.map(({ cell }) => cell)
-  const msOf = (slices: number) => expectedHeatMs(cells, { ...settings, slices }, 'native', slowness)
+  const msOf = (slices: number) => expectedHeatMs(cells, { ...settings, slices }, slowness)
   return endsAt - (msOf(keptPasses(settings.slices, slowness)) - msOf(0))
 }
 

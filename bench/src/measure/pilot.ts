@@ -87,7 +87,7 @@ export async function pilot(
       cell.warmupRequests = warmups[index]?.requests ?? 0
     }
     const uses = warmups.map(({ coreUse }) => coreUse)
-    const isFull = uses.every((use) => use === null || use >= FULL)
+    const isFull = uses.includes(null) || uses.every((use) => use === null || use >= FULL)
     return {
       race: {
         ...race,

@@ -33,8 +33,7 @@ export function planOf(
   { result, environment, generator }: Prepared,
   { spinner, slowness = 1, openRates }: PlanOptions = {},
 ): HeatPlan {
-  const { mode, settings } = result
-  const { pauseMs } = settings
+  const { settings } = result
   const isStudy = result.kind === 'study'
   const planned = settings.heats
   const measure = (course: Course) => measureRace(course, experiment, result)
@@ -46,8 +45,8 @@ export function planOf(
     expectedMs: ({ race }, cells, slices) => {
       const found = raceOf(experiment, race)
       const openRate = openRateIn(result, found, race) ?? openRates?.get(race)
-      const conditions = { mode, slowness, ...(openRate !== undefined && { openRate }) }
-      return pauseMs + expectedRaceMs(found, cells, { ...settings, slices }, conditions)
+      const conditions = { slowness, ...(openRate !== undefined && { openRate }) }
+      return expectedRaceMs(found, cells, { ...settings, slices }, conditions)
     },
     longestMs: isRace(result) ? LONGEST_HEAT_MS : Number.POSITIVE_INFINITY,
     run: (frame, cells) => {

@@ -131,10 +131,9 @@ const PROOF_MS = 600
 
 /** The contract's suite. */
 async function prove({ result, experiment, environment, signal, progress }: Proving): Promise<void> {
-  const who = result.mode === 'target' ? 'the server keeps' : 'all apps keep'
   const onBegin = () => {
     progress.begin(PROOF_MS * result.cells.length)
-    progress.update(0, `checking that ${who} the contract`)
+    progress.update(0, 'checking that all apps keep the contract')
   }
   const beganAt = performance.now()
   const records = await proveCells(result.cells, { environment, experiment, signal, onBegin })
@@ -142,6 +141,5 @@ async function prove({ result, experiment, environment, signal, progress }: Prov
   const fresh = records.filter(({ remembered }) => !remembered).length
   if (fresh === 0 || signal.aborted) return
   const seconds = Math.round((performance.now() - beganAt) / 1000)
-  const again = result.mode === 'target' ? '' : ' It is remembered until the code changes.'
-  progress.say(`That took ${seconds} s, beside the time of the run.${again}`)
+  progress.say(`That took ${seconds} s, beside the time of the run. It is remembered until the code changes.`)
 }

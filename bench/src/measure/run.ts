@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Spinner } from '@startgrid/machine/spin.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { withCeiling } from '../environments/ceiling.ts'
-import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
+import type { EnvironmentOptions } from '../environments/environment.ts'
 import { openNative } from '../environments/native/environment.ts'
-import { openRunning } from '../environments/running/environment.ts'
 import { figuresOf } from '../judge/figures.ts'
 import type { Experiment } from '../model/experiment.ts'
-import { isRace, type Run, type StoredResult } from '../model/result.ts'
+import { isRace, type StoredResult } from '../model/result.ts'
 import { runHeats } from './heats.ts'
 import { planOf } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
@@ -27,12 +26,13 @@ export async function runExperiment<Kind extends StoredResult>(
   const preparation = {
     ...context,
     experiment,
-    openEnvironment: (options: EnvironmentOptions) => openEnvironment(experiment, result, options),
+    openEnvironment: (options: EnvironmentOptions) =>
+      openNative(withCeiling(experiment), result.cells, options),
     figures: (so: Kind) => figuresOf(so, experiment),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     const { cores } = result.settings
-    const isPaced = isRace(result) && result.mode === 'native' && cores !== null
+    const isPaced = isRace(result) && cores !== null
     const spinner = isPaced ? await Spinner.start(cores.server) : undefined
     try {
       const slowness = spinner === undefined ? 1 : await slownessOf(spinner)
@@ -59,18 +59,4 @@ async function slownessOf(spinner: Pick<Spinner, 'spin' | 'rounds'>): Promise<nu
   }
   if (seconds.length === 0 || spinner.rounds === 0) return 1
   return Math.max(1, (median(seconds) * 1e9) / spinner.rounds / REFERENCE_ROUND_NS)
-}
-
-/**
- * Gets the environment of a result ready. Cells that cannot run there are marked as skipped.
- * @throws {UsageError} with a sentence: what is missing
- */
-export async function openEnvironment(
-  experiment: Experiment,
-  { target, cells, settings }: Pick<Run, 'target' | 'cells' | 'settings'>,
-  options: EnvironmentOptions,
-): Promise<Environment> {
-  const own = withCeiling(experiment)
-  if (target !== null) return openRunning(own, { ...options, pauseMs: settings.pauseMs })
-  return openNative(own, cells, options)
 }

@@ -27,9 +27,7 @@ export const Cell = object({
     'Cells of one race are started together and compared with each other: in the grid, those of one role.',
   ),
   system: text('Its name in the experiment.'),
-  app: text(
-    'What is launched: `fastify/hello`, `fastify/hello#2` for its twin, the system of a study. A server that already ran is `target/hello`.',
-  ),
+  app: text('What is launched: `fastify/hello`, `fastify/hello#2` for its twin, the system of a study.'),
   title: text('As tables name it: the framework, `node#2` for a twin, or what a study calls it.'),
   role: orNull(Type.Enum(ROLES), 'The contract that it keeps; null where none covers it.'),
   topology: Type.Unsafe<Topology>(oneOf(STORED_TOPOLOGIES, 'How requests reach it.')),

@@ -1,10 +1,8 @@
-import type { Role } from '@startgrid/grid/apps.ts'
-import type { Capability } from '@startgrid/grid/frameworks.ts'
 import type { BodyExpectation, Target } from '@startgrid/loadgen'
 import type { KeyType } from '@startgrid/nginx/certificate.ts'
 
 /**
- * Systems, races between them, and claims about them: what is measured, as data. A study is one in a file; the grid, a server that already runs, and
+ * Systems, races between them, and claims about them: what is measured, as data. A study is one in a file; the grid and
  * commands of a person become one (bench/src/experiment).
  */
 export interface Experiment {
@@ -52,7 +50,8 @@ export interface System {
   title: string
   app?: Program
   command?: Command
-  running?: RunningServer
+  /** Where a server listens that somebody else started: `http://10.0.0.9:3000`. Nothing of it is stopped. */
+  running?: string
   /** What the client talks to. Absent: the server itself. */
   nginx?: {
     front: FrontKind /** Default 1. */
@@ -113,16 +112,6 @@ export interface Command {
   /** Ready when this is responded to as expected: with that status, or any 2xx. */
   ready: Asked & { status?: number }
   readyTimeoutMs: number
-}
-
-/** A server that somebody else started. Nothing of it is stopped, and nobody accounts for it. */
-export interface RunningServer {
-  /** `http://10.0.0.9:3000` */
-  origin: string
-  /** The contract that it keeps; null for none. */
-  role: Role | null
-  /** What it lacks of the contract. */
-  absent: readonly Capability[]
 }
 
 /**

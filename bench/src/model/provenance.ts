@@ -1,6 +1,5 @@
-import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import Type from 'typebox'
-import { count, list, object, oneOf, orNull, record, type Static, text } from './schema.ts'
+import { count, object, oneOf, orNull, record, type Static, text } from './schema.ts'
 
 /** Where a run took place, and by what. */
 
@@ -40,16 +39,6 @@ export const NginxVersion = object({
       engine: text('JavaScript engine: qjs is QuickJS, njs the old one.'),
     }),
     'Its njs module; null without one.',
-  ),
-})
-
-/** The server that already ran. */
-export type TargetRecord = Static<typeof TargetRecord>
-export const TargetRecord = object({
-  origin: text('Where it is, such as http://10.0.0.9:3000.'),
-  absent: list(
-    Type.Enum([...new Set(CATALOGUE.flatMap(({ absent }) => absent.map(({ capability }) => capability)))]),
-    'What it lacks, as the user says. The suite of the contract skips that.',
   ),
 })
 

@@ -2,8 +2,8 @@ import Type from 'typebox'
 import { Cell, ConformanceRecord } from './cell.ts'
 import { Analysis, PilotRecord, StudyAnalysis } from './figures.ts'
 import { Heat, type Trial } from './heat.ts'
-import { DriverRecord, Machine, NginxVersion, TargetRecord, Versions } from './provenance.ts'
-import { count, list, object, oneOf, orNull, type Static, text } from './schema.ts'
+import { DriverRecord, Machine, NginxVersion, Versions } from './provenance.ts'
+import { count, list, object, orNull, type Static, text } from './schema.ts'
 import { Settings } from './settings.ts'
 import { Warning } from './warnings.ts'
 
@@ -12,20 +12,9 @@ import { Warning } from './warnings.ts'
  * (`analysis`), which `pnpm bench report` makes again.
  */
 
-/**
- * How the servers ran: `native` as processes of this machine, `target`
- * somewhere, before the run began and after it. Figures of unlike modes never share a table.
- */
-export type Mode = Run['mode']
-
 /** What every result has. */
 const RUN = {
   schema: Type.Literal(5, { description: 'Version of this format.' }),
-  mode: oneOf(
-    ['native', 'target'],
-    'How the servers ran: as processes of the machine, or somewhere before the run and after it.',
-  ),
-  target: orNull(TargetRecord, 'The server that already ran; null in other modes than target.'),
   startedAt: text('Start of the run, ISO 8601, UTC.'),
   finishedAt: orNull(
     Type.String(),

@@ -40,9 +40,6 @@ export const Settings = object(
     heats: count('Planned per race: each is one launch of every system.'),
     slices: count('Planned passes per heat: each measures every cell once.'),
     sliceMs: number('Planned length of a slice, in milliseconds.'),
-    pauseMs: number(
-      'Rest before every heat but the first, in milliseconds; 0 where each heat starts its servers.',
-    ),
     maxTimeMs: orNull(
       Type.Number(),
       'Time after which no heat is begun, in milliseconds; null without a limit.',

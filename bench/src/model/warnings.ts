@@ -123,19 +123,14 @@ const DERIVED = {
       `${processes} processes of ${system} share ${plural(cores, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
   ),
   'external-server': warning(
-    {},
-    () =>
-      'The server already ran, and nobody accounts for it: its CPU and memory are not known, nor whether it was what limited the rate. The network is in every figure.',
+    { systems: text('What they are called.') },
+    ({ systems }) =>
+      `Nobody accounts for ${systems}: CPU and memory there are not known, nor whether the server was what limited the rate. The network is in every figure.`,
   ),
   'one-launch': warning(
-    {},
-    () =>
-      'Everything was measured on one launch of the server: by how much its launches differ is in no interval. Restart it and measure again before you trust a close difference.',
-  ),
-  'same-machine': warning(
-    {},
-    () =>
-      'The server runs on this machine, but on no core of its own: it, the generator and everything else take from each other. Rates are lower bounds.',
+    { systems: text('What they are called.') },
+    ({ systems }) =>
+      `Of ${systems}, which ran before this race, everything was measured on one launch: by how much launches differ is in no interval. Restart it and measure again before you trust a close difference.`,
   ),
   'no-accounting': warning(
     {},

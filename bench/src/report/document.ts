@@ -42,12 +42,8 @@ export function warningsOf({ finishedAt, warnings }: Pick<Run, 'finishedAt' | 'w
   return [...(finishedAt === null ? [interrupted] : []), ...warnings.map(describeWarning)]
 }
 
-/** What is drawn in grey, with one accent for what leads. */
-export type Chart = DotChart | LineChart
-
-/** Values with their intervals, name by name, in panels that share an axis. */
-export interface DotChart {
-  kind: 'dots'
+/** Values with their intervals, name by name, in panels that share an axis: in grey, with one accent for what leads. */
+export interface Chart {
   title: string
   /** How to read it: sentences. */
   caption: string
@@ -77,27 +73,10 @@ export interface Dot {
   leads: boolean
 }
 
-export interface LineChart {
-  kind: 'lines'
-  title: string
-  x: Axis
-  y: Axis
-  lines: readonly Line[]
-  /** An estimate with its interval, drawn across. */
-  band?: { value: number; low: number | null; high: number | null }
-}
-
 export interface Axis {
   label: string
   scale: 'linear' | 'log'
   format(value: number): string
-}
-
-export interface Line {
-  name: string
-  leads: boolean
-  drawn: 'line' | 'dots' | 'both'
-  points: readonly { x: number; y: number; isOff?: boolean }[]
 }
 
 /** Ratios with a line at 1, logarithmic. @returns undefined if there are none */
@@ -105,10 +84,8 @@ export function ratioChart({
   label = 'ratio',
   columns = 1,
   ...chart
-}: Pick<DotChart, 'title' | 'caption' | 'panels'> & { label?: string; columns?: number }):
-  | DotChart
-  | undefined {
+}: Pick<Chart, 'title' | 'caption' | 'panels'> & { label?: string; columns?: number }): Chart | undefined {
   if (chart.panels.every(({ dots }) => dots.length === 0)) return undefined
   const axis = { label: `${label}, log scale`, scale: 'log', format: formatRatio } as const
-  return { kind: 'dots', ...chart, columns, axis, mark: 1 }
+  return { ...chart, columns, axis, mark: 1 }
 }

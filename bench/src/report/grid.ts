@@ -1,26 +1,23 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
-import { describeServers } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
-import { type Chart, type Document, type Section, warningsOf } from './document.ts'
+import { type Document, warningsOf } from './document.ts'
 import { describeReach, describeSettings, provenanceOf } from './provenance.ts'
 import { raceChart, raceSections } from './race.ts'
 import { describeFailures, describeSkipped, findingOf, summarise } from './summary.ts'
-import { targetChart, targetSections } from './target.ts'
 
 /** What a result of the grid says. */
 export function documentOf(result: RaceResult): Document {
-  const { mode, startedAt, command } = result
-  const what = mode === 'target' ? 'Rate' : 'Race'
-  const chart = chartOf(result)
+  const { startedAt, command } = result
+  const chart = raceChart(result)
   const missing = [...describeSkipped(result), ...describeFailures(result)]
   return {
     finding: findingOf(result),
-    subject: `${what} of ${describeServers(result)}, ${formatTimestamp(startedAt)}, ${describeSettings(result)}`,
+    subject: `Race of native processes, ${formatTimestamp(startedAt)}, ${describeSettings(result)}`,
     warnings: warningsOf(result),
     ...(chart !== undefined && { chart }),
     summary: summarise(result),
     sections: [
-      ...measured(result),
+      ...raceSections(result),
       ...(missing.length === 0 ? [] : [{ title: 'What has no figures', notes: missing }]),
       { title: 'How to read it', notes: legendOf(result), place: 'folded' },
       { title: 'Where it comes from', notes: provenanceOf(result), place: 'report' },
@@ -29,28 +26,18 @@ export function documentOf(result: RaceResult): Document {
   }
 }
 
-function chartOf(result: RaceResult): Chart | undefined {
-  return result.mode === 'target' ? targetChart(result) : raceChart(result)
-}
-
-function measured(result: RaceResult): Section[] {
-  return result.mode === 'target' ? targetSections(result) : raceSections(result)
-}
-
 /** What the headings mean, and how far the figures reach. */
 function legendOf(result: RaceResult): string[] {
-  const { mode } = result
   const reach = describeReach(result)
   return [
     ...(reach === null ? [] : [reach]),
     ...meaningsOf(result),
     'A number that failed a gate is void: it says something about the measurement, not about the app.',
-    CARRIES_OVER[mode],
+    CARRIES_OVER,
   ]
 }
 
 function meaningsOf(result: RaceResult): string[] {
-  if (result.mode === 'target') return [TARGET_LEGEND]
   const { analysis, cells } = result
   const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
   const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
@@ -75,12 +62,4 @@ const AS_MEASURED =
   'Apps log no requests and shed no load, unlike in production. The rate of a closed loop says how much work an app can do, not how fast it responds: ' +
   'that is `pnpm bench --latency`.'
 
-const TARGET_LEGEND =
-  '95 %: confidence interval over heats of one launch. mean ms: from a request to the last byte of its response, with a request always under ' +
-  'way on every connection (closed loop); it restates the rate, and says little about latency at a fixed one.'
-
-const CARRIES_OVER: Readonly<Record<RaceResult['mode'], string>> = {
-  native: 'Rates and ratios are those of this machine, and differ on another one.',
-  target:
-    'The rate is that of one launch, over this network, at this hour. Measure again before you act on it.',
-}
+const CARRIES_OVER = 'Rates and ratios are those of this machine, and differ on another one.'

@@ -1,8 +1,8 @@
 import { formatRate, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { describeMachine as machineInWords } from '@startgrid/machine/machine.ts'
-import { describeVersions as versionsInWords } from '@startgrid/machine/provenance.ts'
-import { PROFILES, TARGET_EFFORT } from '../experiment/profiles.ts'
+import { describeMachine } from '@startgrid/machine/machine.ts'
+import { describeVersions } from '@startgrid/machine/provenance.ts'
+import { PROFILES } from '../experiment/profiles.ts'
 import type { RaceResult } from '../model/result.ts'
 import type { Cores } from '../model/settings.ts'
 
@@ -15,10 +15,10 @@ export function provenanceOf(result: RaceResult): string[] {
   const ended = finishedAt === null ? 'an interruption' : formatTimestamp(finishedAt)
   return [
     `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
-    `Machine: ${describeMachine(result)}.`,
+    `Machine: ${describeMachine(result.machine)}.`,
     `Cores: ${describeCores(result)}.`,
     `Driver: ${describeDriver(result)}.`,
-    `Versions: ${describeVersions(result)}.`,
+    `Versions: ${describeVersions(result.versions)}.`,
     `Proxy: ${describeNginx(result)}.`,
     `Source: ${describeSource(result)}.`,
     `Contract: ${proven} of ${plural(conformance.length, 'cell')} passed the suite.`,
@@ -32,9 +32,7 @@ function describeDriver({ driver: { name, version, ceiling } }: RaceResult): str
   return `${driver}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200)`
 }
 
-function describeCores({ mode, settings: { cores } }: RaceResult): string {
-  if (mode === 'target')
-    return `${cores === null ? 'the generator was not pinned to a core' : `generator on core ${cores.generator}`}, the server wherever it runs`
+function describeCores({ settings: { cores } }: RaceResult): string {
   if (cores === null) return 'nothing was pinned to a core, and the figures include that noise'
   return `app and proxy on core ${cores.server}, ${nameGenerators(cores)}`
 }
@@ -45,31 +43,18 @@ export function nameGenerators({ generator, generators = [generator] }: Cores): 
   return generators.length === 1 ? `generator on core ${cores}` : `generators on cores ${cores}`
 }
 
-export function describeNginx({ mode, nginx }: Pick<RaceResult, 'mode' | 'nginx'>): string {
-  if (mode === 'target') return 'what stands in front of the server is not known'
+export function describeNginx({ nginx }: Pick<RaceResult, 'nginx'>): string {
   if (nginx === null) return 'no NGINX'
   const njs = nginx.njs === null ? 'no njs' : `njs ${nginx.njs.version} on engine ${nginx.njs.engine}`
   return `NGINX ${nginx.version} (${nginx.kind}), ${njs}`
 }
 
-export function describeMachine({ mode, machine }: Pick<RaceResult, 'mode' | 'machine'>): string {
-  return `${mode === 'target' ? 'generator on ' : ''}${machineInWords(machine)}`
-}
-
-function describeVersions({ mode, versions }: Pick<RaceResult, 'mode' | 'versions'>): string {
-  if (mode === 'target') return `generator on Node ${versions.node}; what the server runs on is not known`
-  return versionsInWords(versions)
-}
-
 /** How much was measured. */
 export function describeSettings(result: RaceResult): string {
-  const { mode, settings, cells, heats } = result
-  const { profile, slices, sliceMs, pauseMs } = settings
+  const { settings, cells, heats } = result
+  const { profile, slices, sliceMs } = settings
   const slice = `of ${sliceMs} ms`
-  const effort =
-    mode === 'target'
-      ? `${plural(settings.heats, 'heat')} of ${plural(slices, 'slice')} ${slice}, ${pauseMs / 1000} s apart`
-      : `${plural(settings.heats, 'heat')} of each role, each of ${slices === 1 ? '1 pass' : `${slices} passes`} with slices ${slice}`
+  const effort = `${plural(settings.heats, 'heat')} of each role, each of ${slices === 1 ? '1 pass' : `${slices} passes`} with slices ${slice}`
   const roles = new Set(cells.filter(({ skipped }) => skipped === null).map(({ role }) => role)).size
   const missing =
     heats.length === roles * settings.heats ? '' : `; ${plural(heats.length, 'heat')} measured in all`
@@ -77,11 +62,10 @@ export function describeSettings(result: RaceResult): string {
 }
 
 /** What the effort can and cannot show: sentences. */
-export function describeReach({ mode, settings: { profile } }: RaceResult): string | null {
-  if (profile === 'custom')
-    return mode === 'target' ? null : 'The effort was set by hand: what it could show is said with each race.'
+export function describeReach({ settings: { profile } }: RaceResult): string | null {
+  if (profile === 'custom') return 'The effort was set by hand: what it could show is said with each race.'
   if (profile === 'full') return null
-  return (mode === 'target' ? TARGET_EFFORT : PROFILES)[profile].shows
+  return PROFILES[profile].shows
 }
 
 /** The hash that fixes every dependency, the commit, and the seed of the order. */

@@ -28,7 +28,7 @@ import { openRateOf } from '../judge/study/open-figures.ts'
 import type { CellFigures, Control, GateResult, Metric, ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
-import { type DotChart, type Panel, ratioChart, type Section } from './document.ts'
+import { type Chart, type Panel, ratioChart, type Section } from './document.ts'
 import { describeOpenLoop, formatSeconds, lateNotes, voidNotes as openLoopNotes } from './study/tables.ts'
 import {
   describeSmallestEffect,
@@ -40,7 +40,7 @@ import {
 } from './summary.ts'
 
 /** Every race as one picture, best first: roles as columns, topologies as rows. */
-export function raceChart(result: RaceResult): DotChart | undefined {
+export function raceChart(result: RaceResult): Chart | undefined {
   const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
   const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
   const [roles, topologies] = [order(({ race }) => race), order(({ topology }) => topology)]
@@ -261,7 +261,7 @@ function proxySections(result: RaceResult): Section[] {
 }
 
 /** One strip per role: a dot per app. */
-function proxyChart(costs: readonly ProxyCost[], { cells }: RaceResult): DotChart {
+function proxyChart(costs: readonly ProxyCost[], { cells }: RaceResult): Chart {
   const rates = costs.filter(({ metric }) => metric === 'rate')
   const dotOf = ({ app, race: role, ratio }: ProxyCost) => {
     const spec = cells.find((cell) => cell.app === app)
@@ -274,7 +274,6 @@ function proxyChart(costs: readonly ProxyCost[], { cells }: RaceResult): DotChar
   }))
   const axis = { label: `${METRIC_NAMES.rate}, × direct`, scale: 'linear', format: formatRatio } as const
   return {
-    kind: 'dots',
     title: 'What is left of the rate',
     caption: 'A dot per app.',
     panels,
@@ -295,8 +294,7 @@ function costSections(result: RaceResult): Section[] {
   if (panels.length === 0) return []
   const byRole = [...Map.groupBy(panels, ({ title }) => title.split(' ')[0])]
   const charts = byRole.map(
-    ([role, own]): DotChart => ({
-      kind: 'dots',
+    ([role, own]): Chart => ({
       title: `CPU time per request of ${role}`,
       caption: 'App and NGINX together, the cheapest first, with 95 % intervals.',
       panels: own,

@@ -2,11 +2,8 @@ import {
   formatDistance,
   formatMicros,
   formatPercent,
-  formatRate,
-  formatRateEnds,
   formatRatio,
   formatRatioInterval,
-  UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
@@ -30,16 +27,8 @@ import type { RaceResult } from '../model/result.ts'
 
 /** What a result says, in sentences that its figures make. */
 
-/** The headline. */
-export function findingOf(result: RaceResult): string {
-  if (result.mode !== 'target') return raceFindingOf(result)
-  const [first] = describeTarget(result)
-  return capital(first?.replace(/\.$/, '') ?? 'nothing has a number that counts')
-}
-
 /** What else there is to say: a few sentences, the most important first. */
 export function summarise(result: RaceResult): string[] {
-  if (result.mode === 'target') return [...describeTarget(result).slice(1), ...describeVoidCount(result)]
   return [
     ...standingsOf(result).flatMap((standing) => describeWinner(standing, result) ?? []),
     ...describeProxies(result),
@@ -53,8 +42,8 @@ export function summarise(result: RaceResult): string[] {
 /** Apps that certainly differ by less are as good as equal. */
 const ALIKE = 1.25
 
-/** `Bun and node lead hello; all 6 are within a factor of 1.20 in ssr`: of each role, direct where it was measured so. */
-function raceFindingOf(result: RaceResult): string {
+/** The headline: `Bun and node lead hello; all 6 are within a factor of 1.20 in ssr`: of each role, direct where it was measured so. */
+export function findingOf(result: RaceResult): string {
   const roles = Map.groupBy(standingsOf(result), ({ race }) => race)
   const found = [...roles.values()].flatMap((standings) => {
     const standing = standings.find(({ topology }) => topology === 'direct') ?? standings[0]
@@ -97,20 +86,6 @@ export function leadersOf(race: Race): { first: string[]; leaders: string[]; isO
   const placed = first.filter((cell) => isPlaced(race, cell))
   const leaders = placed.length > 0 ? placed : first.slice(0, 1)
   return { first, leaders, isOpen: first.length === race.ranks.length }
-}
-
-/** `hello: 41,250 (40.1–42.4k) req/s with 64 connections.`, and how near that is to what the generator can do. */
-function describeTarget({ cells, analysis, driver: { ceiling } }: RaceResult): string[] {
-  const [spec] = cells
-  const rate = analysis?.cells[0]?.rate ?? null
-  if (spec === undefined || rate === null) return []
-  const ends = formatRateEnds(rate)
-  const found = `${formatRate(rate.value)} ${ends === UNKNOWN ? '' : `(${ends}) `}req/s with ${plural(spec.connections, 'connection')}`
-  const limit =
-    ceiling === null
-      ? "The generator's ceiling was not measured: whether it was what limited the rate is not known."
-      : `That is ${formatPercent(rate.value / ceiling)} of what the generator reached against an NGINX on its own machine.`
-  return [`${spec.role}: ${found}.`, limit]
 }
 
 /** `hello direct: bun is first, at 1.48 (1.43–1.53) times the req/s of node.` @returns null if nothing could be ranked */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readOptions } from '../../src/cli/options.ts'
-import { experimentOf } from '../../src/experiment/grid.ts'
+import { gridExperiment } from '../../src/experiment/grid.ts'
 import { BEYOND, durationFor, openLoopsMs } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
 
@@ -37,7 +37,7 @@ test('all loads of a heat take the longest each, until the rate is known', () =>
 describe('--latency', () => {
   const plan = (...args: string[]) => {
     const options = readOptions(args)
-    return createResult(experimentOf(options), options, '')
+    return createResult(gridExperiment(options), options, '')
   }
 
   test('asks every app in every topology, and neither twins nor pages that NGINX interprets', () => {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { analyse } from '../../src/judge/analysis.ts'
 import { deriveWarnings, observedWarnings } from '../../src/judge/derive-warnings.ts'
 import type { Analysis, CellFigures, Race } from '../../src/model/figures.ts'
 import type { Slice } from '../../src/model/heat.ts'
 import type { RaceResult } from '../../src/model/result.ts'
 import type { Warning, WarningKind } from '../../src/model/warnings.ts'
 import { SILENT } from '../fixtures/evidence.ts'
-import { golden, withTrials } from '../fixtures/golden.ts'
+import { withTrials } from '../fixtures/golden.ts'
 import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
 import { trialOf } from '../fixtures/trials.ts'
 
@@ -161,29 +160,6 @@ describe('intervals', () => {
   test('that one launch cannot give', () => {
     assert.deepEqual(find(withRatios(null, null), 'no-intervals'), [{ kind: 'no-intervals', cells: 1 }])
     assert.deepEqual(find(withRatios(0.9, 1.1), 'no-intervals'), [])
-  })
-})
-
-describe('a server that already ran', () => {
-  const kinds = (result: RaceResult) => deriveWarnings(result).map(({ kind }) => kind)
-
-  test('is not accounted for, and one launch; nothing is said of the accounts of this system', () => {
-    const result = golden('target')
-    const own = kinds(result).filter((kind) => kind !== 'excluded')
-    assert.deepEqual(own, ['external-server', 'one-launch'])
-  })
-
-  test('on this machine it shares that', () => {
-    const target = { origin: 'http://127.0.0.1:3000', absent: [] }
-    assert.ok(kinds({ ...golden('target'), target }).includes('same-machine'))
-  })
-
-  test('after one heat it has none', () => {
-    const { heats, ...result } = golden('target')
-    const first = { ...result, heats: heats.slice(0, 1) }
-    assert.deepEqual(find({ ...first, analysis: analyse(first) }, 'no-intervals'), [
-      { kind: 'no-intervals', cells: 1 },
-    ])
   })
 })
 

@@ -90,7 +90,7 @@ describe('all gates of a cell', () => {
 test('the contract: the first difference is told, the others are counted, the app is named without its number', () => {
   const cell = createSpec({ app: 'fastify/hello#2', twinOf: 'fastify/hello' })
   const judge = (differences: string[] | null) =>
-    judgeConformance({ mode: 'native', cell, conformance: differences && { checked: 48, differences } })
+    judgeConformance({ cell, conformance: differences && { checked: 48, differences } })
   says(judge([]), 'passed', '48 checks of the contract passed')
   says(judge(['a: expected 1, got 2']), 'failed', 'it breaks the contract: a: expected 1, got 2')
   assert.equal(judge(['a']).advice, 'Correct fastify/hello, then measure again.')

@@ -30,20 +30,6 @@ test('the verdict is the last line, after what it rests on and the warnings; eve
   assert.match(text.replace(/\s+/g, ' '), /Not tried: njs\/ssr nginx \(NGINX in front of njs/)
 })
 
-test('a server that breaks the contract: its differences, some of them', () => {
-  const result = golden('target')
-  const differences = Array.from({ length: 10 }, (_, index) => `check ${index + 1}: expected a, got b`)
-  const conformance = result.cells.map(({ id: cell }) => ({
-    ...{ cell, checked: 48, differences, remembered: false },
-  }))
-  const broken = { ...result, conformance }
-  const text = tablesOf({ ...broken, analysis: analyse(broken) })
-  assert.match(text, /^http:\S+ +void /m)
-  assert.match(text, /^Void by the gate conformance: it breaks the contract: check 1: .*--without/ms)
-  assert.equal(text.match(/^Not as the contract says, check \d: expected a, got b\.$/gm)?.length, 8)
-  assert.match(text, /^2 more differences of the contract: see conformance in result\.json\.$/m)
-})
-
 test('where the system tells nothing of CPU and memory (macOS), their columns are left out', () => {
   const result = golden('race')
   const heats = result.heats.map((heat) => ({

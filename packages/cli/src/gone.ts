@@ -21,6 +21,8 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
   'pnpm bench study --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
   'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
+  'pnpm bench --target': 'pnpm bench race URL measures a server that already runs',
+  'pnpm bench --without': 'pnpm bench race URL measures a server that already runs',
   'pnpm bench compare': 'pnpm bench race --git REF compares this directory with a commit, in pairs',
   'startgrid compare': 'startgrid race --git REF compares this directory with a commit, in pairs',
   'pnpm bench --keep-voided':

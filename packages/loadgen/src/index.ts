@@ -9,7 +9,7 @@ export { LoadError } from './engine/load-error.ts'
 export type { LoadOptions, LoadPhase, LoadPlan } from './engine/options.ts'
 export { runLoad } from './engine/run-load.ts'
 export { type BodyExpectation, type Expectation, exactly } from './http/expectation.ts'
-export type { Target } from './http/target.ts'
+export { resolveTarget, type Target } from './http/target.ts'
 export { countsOf, mergeHistograms, percentiles } from './report/histogram.ts'
 export {
   ERROR_KINDS,

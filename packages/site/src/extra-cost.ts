@@ -1,6 +1,6 @@
 import type { CostsResult } from '@startgrid/bench/src/model/figures.ts'
 import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
-import type { DotChart } from '@startgrid/bench/src/report/document.ts'
+import type { Chart } from '@startgrid/bench/src/report/document.ts'
 import { HEADLINE } from '@startgrid/bench/studies/how-much-it-matters/study.ts'
 import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
@@ -110,9 +110,8 @@ const CAPTION =
   'CPU time that a framework adds to a request, over bare node:http, in µs. Server on one core, no proxy, 95 % intervals.'
 
 /** One machine, on an axis of its own. */
-export function extraCostChart({ title, panels }: Extra): DotChart {
+export function extraCostChart({ title, panels }: Extra): Chart {
   return {
-    kind: 'dots',
     title,
     caption: CAPTION,
     panels: panels.map(({ what, costs }) => ({

@@ -8,7 +8,7 @@ export const COMMANDS_ANYWHERE: Readonly<Record<'race' | 'report' | 'check-instr
     usage: 'race CMD CMD',
     says: 'servers of your own: is the second one slower?',
     more:
-      "race 'node before.js' 'node after.js' starts both; race URL URL compares servers that run on this machine; race --git REF compares this " +
+      "race 'node before.js' 'node after.js' starts both; race URL URL compares servers that run already, on this machine or in a private network; race --git REF compares this " +
       'directory with that commit. A command is run by a shell, with your rights. It has to listen on the port in PORT, or ' +
       'on {port} in its words, at the address in HOST. With --git, the install scripts of both sides are run as well.',
     options: RACE,

@@ -3,10 +3,9 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
-import { assertResponding } from '../../environments/running/origin.ts'
 import { LEAST_HEATS, leastTimeMs, passesWithin } from '../../experiment/budget.ts'
 import { expectedHeatMs, planHeats } from '../../experiment/cells.ts'
-import { experimentOf } from '../../experiment/grid.ts'
+import { gridExperiment } from '../../experiment/grid.ts'
 import { openLoopsMs } from '../../experiment/open-loop.ts'
 import type { Options } from '../../experiment/options.ts'
 import { createResult } from '../../experiment/result.ts'
@@ -24,7 +23,7 @@ import { readOptions } from '../options.ts'
 /** `pnpm bench`: races cells in heats. @returns the exit code */
 export async function gridCommand(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
-  const experiment = experimentOf(options)
+  const experiment = gridExperiment(options)
   const result = createResult(experiment, options, commandOf('pnpm bench', args, options.seed))
   if (options.timeGiven) assertFits(result)
   if (options.dryRun) process.stdout.write(describePlan(result))
@@ -33,9 +32,9 @@ export async function gridCommand(args: readonly string[]): Promise<number> {
 }
 
 /** @throws {UsageError} if the time is too short for two heats of every role */
-function assertFits({ cells, settings, mode }: RaceResult): void {
+function assertFits({ cells, settings }: RaceResult): void {
   const maxTimeMs = settings.maxTimeMs ?? Number.POSITIVE_INFINITY
-  const leastMs = leastTimeMs({ cells, settings, mode })
+  const leastMs = leastTimeMs({ cells, settings })
   if (maxTimeMs >= leastMs || settings.heats < LEAST_HEATS) return
   throw new UsageError(
     `--max-time ${Math.floor(maxTimeMs / 1000)}s is too short for two heats of every role, without which there are no intervals: ` +
@@ -45,8 +44,7 @@ function assertFits({ cells, settings, mode }: RaceResult): void {
 
 /** Measures until the end or an interruption, and reports what there is. */
 async function race(experiment: Experiment, result: RaceResult, options: Options): Promise<number> {
-  const { target, output, json, download } = options
-  if (target !== undefined) await assertResponding(target)
+  const { output, json, download } = options
   const directory = prepareOutput(output, json)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
@@ -70,7 +68,7 @@ const PROOF_COMES_FIRST =
 
 /** What a race would do, and how long it takes: `--dry-run`. */
 export function describePlan(result: RaceResult): string {
-  const { mode, cells, settings } = result
+  const { cells, settings } = result
   const { maxTimeMs } = settings
   const byRole = Map.groupBy(cells, ({ race }) => race)
   const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
@@ -83,25 +81,16 @@ export function describePlan(result: RaceResult): string {
     maxTimeMs === null
       ? ''
       : `${fewer} A slower machine takes fewer passes, then fewer heats, to end within ${formatMinutes(maxTimeMs)}.`
-  const cores = mode === 'target' ? '' : ' on two cores, if nobody disturbs it'
   const reach = settings.profile === 'custom' ? null : describeReach(result)
   return [
-    ...(mode === 'target' ? [describeTarget(result)] : describeRoles(result, byRole)),
-    wrap(`About ${formatMinutes(Math.min(total, maxTimeMs ?? total))} (minutes:seconds)${cores}.${limit}`),
+    ...describeRoles(result, byRole),
     wrap(
-      mode === 'target' ? 'The contract is proven first, each time: some seconds more.' : PROOF_COMES_FIRST,
+      `About ${formatMinutes(Math.min(total, maxTimeMs ?? total))} (minutes:seconds) on two cores, if nobody disturbs it.${limit}`,
     ),
+    wrap(PROOF_COMES_FIRST),
     ...(reach === null ? [] : [wrap(reach)]),
     '',
   ].join('\n')
-}
-
-function describeTarget({ target, cells, settings }: RaceResult): string {
-  const { profile, heats, slices, sliceMs, pauseMs } = settings
-  return wrap(
-    `${cells[0]?.workload} at ${target?.origin}: ${plural(heats, 'heat')} of ${slices} × ${sliceMs} ms, ${pauseMs / 1000} s apart, ` +
-      `profile ${profile}.`,
-  )
 }
 
 function describeRoles(result: RaceResult, byRole: ReadonlyMap<string, readonly Cell[]>): string[] {
@@ -124,7 +113,7 @@ function describeRoles(result: RaceResult, byRole: ReadonlyMap<string, readonly 
   ]
 }
 
-function roleMs(cells: readonly Cell[], { mode, settings }: RaceResult): number {
-  const heatMs = expectedHeatMs(cells, settings, mode) + openLoopsMs(cells, settings)
-  return settings.heats * (settings.pauseMs + heatMs)
+function roleMs(cells: readonly Cell[], { settings }: RaceResult): number {
+  const heatMs = expectedHeatMs(cells, settings) + openLoopsMs(cells, settings)
+  return settings.heats * heatMs
 }

@@ -2,8 +2,10 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { listOf } from '@startgrid/cli/text.ts'
+import { LoadError, resolveTarget } from '@startgrid/loadgen'
 import { Guard } from '@startgrid/machine/guard.ts'
 import { CheckoutError, type CheckoutOptions, checkOut } from '../../environments/command/checkout.ts'
+import { addressOf } from '../../environments/command/origin.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/study/findings.ts'
@@ -21,6 +23,7 @@ import { type RaceOptions, readRaceOptions, recordOfRace } from '../race-options
 export async function raceCommand(args: readonly string[], program: Program): Promise<number> {
   const options = readRaceOptions(args, `${program.name} race`)
   assertFits(options)
+  await assertNear(options)
   const directory = prepareOutput(options.output, options.json, program.results)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
@@ -85,6 +88,16 @@ function assertFits(options: RaceOptions): void {
   throw new UsageError(
     `--max-time ${Math.floor(maxTimeMs / 1000)}s is too short for ${LEAST_STARTS} starts of each system, without which there is no verdict: give it at least ${Math.ceil(leastMs / 1000)}s.`,
   )
+}
+
+/** @throws {UsageError} if a server runs where it may not be loaded */
+async function assertNear({ systems }: RaceOptions): Promise<void> {
+  for (const { running } of systems) {
+    if (running === undefined) continue
+    await resolveTarget(addressOf(running)).catch((error: unknown) => {
+      throw error instanceof LoadError ? new UsageError(error.message) : error
+    })
+  }
 }
 
 /** The first system once more, started as often. */

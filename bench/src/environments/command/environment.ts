@@ -14,7 +14,7 @@ import {
   type Server,
   systemOf,
 } from '../environment.ts'
-import { addressOf, whySilent } from '../running/origin.ts'
+import { addressOf, isHere, whySilent } from './origin.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
 interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal'> {
@@ -25,7 +25,7 @@ interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal'> {
 }
 
 /**
- * Servers that nobody here wrote: commands, and what runs already on this machine. It loads nothing of the other environments, for it is also in
+ * Servers that nobody here wrote: commands, and what runs already, on this machine or in a private network. It loads nothing of the other environments, for it is also in
  * packages/startgrid.
  */
 export async function openCommands(
@@ -37,7 +37,7 @@ export async function openCommands(
   /** Commands that did not heed SIGTERM once are not asked for long again. */
   const deaf = new Set<string>()
   const start = async ({ app }: Cell, { command, running }: System): Promise<Running> => {
-    if (running !== undefined) return startedElsewhere(running.origin, signal)
+    if (running !== undefined) return startedElsewhere(running, signal)
     if (command === undefined) throw new Error('it has no command')
     const cpus = cores?.servers.join(',')
     const server = await startCommand(command, {
@@ -92,10 +92,10 @@ interface Running extends Pick<CommandServer, 'target' | 'pids'> {
   stop(): Promise<void>
 }
 
-/** Nothing is started there, and nothing stopped. */
-function startedElsewhere(origin: string, signal: AbortSignal): Running {
+/** Nothing is started there, and nothing stopped. Nobody accounts for what is on another machine. */
+async function startedElsewhere(origin: string, signal: AbortSignal): Promise<Running> {
   const target = addressOf(origin)
-  const roots = listenersOf(target)
+  const roots = (await isHere(target.host)) ? listenersOf(target) : []
   return {
     target,
     pids: () => roots.flatMap(processTree),

@@ -1,17 +1,10 @@
 import { checkConformance } from '@startgrid/conformance'
-import type { Target } from '@startgrid/grid/launcher.ts'
 import { chooseAllCores } from '@startgrid/machine/cores.ts'
 import { fitToMachine } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Experiment, System } from '../../model/experiment.ts'
 import { proofOf } from '../conformance.ts'
-import {
-  type Contract,
-  type Environment,
-  type EnvironmentOptions,
-  type Proof,
-  systemOf,
-} from '../environment.ts'
+import { type Environment, type EnvironmentOptions, systemOf } from '../environment.ts'
 import { findUsualNginx, needsNginx, versionOf } from '../usual-nginx.ts'
 import { type Entrant, startSystems } from './systems.ts'
 
@@ -52,7 +45,8 @@ export async function openNative(
       })
       return startSystems(entrants, kept)
     },
-    prove: ({ target }, contract) => proveHere(target, contract, options.signal),
+    prove: async ({ target }, contract) =>
+      proofOf(await checkConformance({ target, ...contract, signal: options.signal })),
     close: async () => {},
   }
 }
@@ -68,8 +62,3 @@ const SHARED = [
 
 /** Variables that apps and their runtimes read, and that the launcher passes on. */
 const SETTINGS = ['TRUST_PROXY', 'SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'NODE_OPTIONS', 'BUN_OPTIONS']
-
-/** The contract's suite in this process. @throws {Error} if it cannot run */
-export async function proveHere(target: Target, contract: Contract, signal: AbortSignal): Promise<Proof> {
-  return proofOf(await checkConformance({ target, ...contract, signal }))
-}

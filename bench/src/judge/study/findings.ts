@@ -39,12 +39,16 @@ export function findingsOf(
 ): Finding[] {
   const pairs = pilots.flatMap(({ race, decides: byPilot, systems }) => {
     const taken = takenIn(race)
-    const decides = taken !== null && taken > TAKEN_ABOVE ? 'cpu' : byPilot
     return systems.flatMap(({ system: under }, index) =>
       systems
         .slice(index + 1)
         .filter(({ system }) => index === 0 || system !== twin)
-        .map(({ system: over }) => ({ race, decides, taken, over, under }) as const),
+        .map(({ system: over }) => {
+          // Of a server on another machine it is not known.
+          const hasCpu = compareOf(race, 'cpu', over, under) !== null
+          const decides = hasCpu && taken !== null && taken > TAKEN_ABOVE ? 'cpu' : byPilot
+          return { race, decides, taken, over, under } as const
+        }),
     )
   })
   const compared = pairs.map((pair) => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Table } from '@startgrid/cli/table.ts'
-import type { Chart, Document, Section } from '../document.ts'
-import { drawDots, drawLines } from './charts.ts'
+import type { Document, Section } from '../document.ts'
+import { drawChart } from './charts.ts'
 import { html, type Markup, prose, trusted } from './markup.ts'
 
 /** A document as one file that needs no network, and no script to be complete. */
@@ -76,10 +76,6 @@ function list(title: string, id: string, sentences: readonly string[]): Markup |
 <ul>${sentences.map((sentence) => html`<li>${prose(sentence)}</li>`)}</ul></section>`
 }
 
-function drawChart(chart: Chart): Markup {
-  return chart.kind === 'dots' ? drawDots(chart) : drawLines(chart)
-}
-
 /** From the words before the colon. */
 function idOf(index: number, sections: readonly Section[]): string {
   const ids = sections.map(({ title }) => title.replace(/:.*/s, '').toLowerCase().replace(/\W+/g, '-'))
@@ -90,7 +86,7 @@ function idOf(index: number, sections: readonly Section[]): string {
 function sectionOf({ title, table, charts = [], notes, place }: Section, id: string): Markup {
   const body = html`${table !== undefined && tableOf(title, table)}
 ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul>`}
-${charts.length > 0 && html`<div class="${charts[0]?.kind === 'lines' && 'panels'}">${charts.map(drawChart)}</div>`}`
+${charts.length > 0 && html`<div>${charts.map(drawChart)}</div>`}`
   if (place !== undefined)
     return html`<details id="${id}"><summary>${prose(title)}</summary>${body}</details>\n`
   return html`<section id="${id}" aria-labelledby="${id}-title">

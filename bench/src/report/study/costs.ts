@@ -5,7 +5,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Costs, Study } from '../../model/experiment.ts'
 import type { CostCurve, CostsResult } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
-import type { DotChart, Section } from '../document.ts'
+import type { Chart, Section } from '../document.ts'
 
 /** What ways to serve cost by amount of work, and what one costs more than another. */
 
@@ -47,7 +47,7 @@ export function costSentences(study: Study, record: StudyResult): string[] {
 }
 
 /** The extra cost of each pair at the amount that the study shows. @returns undefined if there is none */
-export function costChart(study: Study, record: StudyResult): DotChart | undefined {
+export function costChart(study: Study, record: StudyResult): Chart | undefined {
   const panels = entriesOf(study, record).map(({ costs, result }) => ({
     title: `${nameOf(costs)}, over ${result.pairs[0]?.under}`,
     dots: result.pairs.flatMap((pair) => {
@@ -58,7 +58,6 @@ export function costChart(study: Study, record: StudyResult): DotChart | undefin
   }))
   if (panels.every(({ dots }) => dots.length === 0)) return undefined
   return {
-    kind: 'dots',
     title: 'CPU that a request costs more, in µs',
     caption:
       'With 95 % intervals over launches. It is work on one core; waiting for a database changes capacity in another way.',

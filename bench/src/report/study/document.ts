@@ -1,12 +1,13 @@
 import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
+import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Cell } from '../../model/cell.ts'
 import { isProbe, type Study } from '../../model/experiment.ts'
 import type { ClaimResult, Verdict } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
-import { type Document, type DotChart, ratioChart, warningsOf } from '../document.ts'
-import { describeMachine, describeNginx, describeSource, nameGenerators } from '../provenance.ts'
+import { type Chart, type Document, ratioChart, warningsOf } from '../document.ts'
+import { describeNginx, describeSource, nameGenerators } from '../provenance.ts'
 import { costChart, costSections, costSentences } from './costs.ts'
 import {
   describeVersions,
@@ -71,7 +72,7 @@ function verdictOf(claim: ClaimResult, cells: readonly Cell[]): string {
 }
 
 /** Our ratios with their intervals, and the published ones beside them. */
-function claimChart(claims: readonly ClaimResult[], cells: readonly Cell[]): DotChart | undefined {
+function claimChart(claims: readonly ClaimResult[], cells: readonly Cell[]): Chart | undefined {
   const dots = claims.flatMap((claim, index) => {
     const { ratio, published } = claim
     if (ratio === null || missingCores(claim, cells) !== null) return []
@@ -188,7 +189,7 @@ function conditions({ source, races }: Study, result: StudyResult): string[] {
       : [`The source: ${source.title}, on ${source.machine}, with ${source.tool}.`]),
     `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
     ...openLoopOf({ races }, result),
-    `${describeMachine(result)}; ${describeNginx(result)}.`,
+    `${describeMachine(result.machine)}; ${describeNginx(result)}.`,
     `${capital(describeSource(result))}.`,
   ]
 }

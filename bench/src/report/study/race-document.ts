@@ -12,6 +12,7 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
+import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/analysis/race.ts'
 import { findUnsteady, isTested, LEAST_STARTS, unsteadyOf } from '../../judge/study/findings.ts'
@@ -19,7 +20,7 @@ import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
-import { describeMachine, describeSource, nameGenerators } from '../provenance.ts'
+import { describeSource, nameGenerators } from '../provenance.ts'
 import {
   counted,
   describeOpenLoop,
@@ -267,15 +268,18 @@ function pilotNotes(
   { decides: byPilot, warmupMs, systems }: PilotRecord,
   { decides, taken }: Pick<Finding, 'decides' | 'taken'>,
 ): string[] {
+  const unknown = systems.filter(({ coreUse }) => coreUse === null)
   const idle = systems.filter(({ coreUse }) => coreUse !== null && coreUse < 0.9)
   const masked = systems.filter((one) => one.masked > 0)
   const unsteady = systems.filter(({ steady }) => !steady)
   return [
-    decides === 'rate'
-      ? 'The servers fill their core, so requests per second decide.'
-      : byPilot === 'rate'
-        ? `Other programs took ${formatPercent(taken ?? 0)} of the servers' core, so CPU per request decides: a rate would say how much they left.`
-        : `${listOf(idle.map(({ system }) => system))} did not fill the core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
+    decides === 'rate' && unknown.length > 0
+      ? `The CPU of ${listOf(unknown.map(({ system }) => system))} is not known, so requests per second decide.`
+      : decides === 'rate'
+        ? 'The servers fill their core, so requests per second decide.'
+        : byPilot === 'rate'
+          ? `Other programs took ${formatPercent(taken ?? 0)} of the servers' core, so CPU per request decides: a rate would say how much they left.`
+          : `${listOf(idle.map(({ system }) => system))} did not fill the core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
     `${warmupMs} ms of load are discarded after each start.`,
     ...(unsteady.length === 0
       ? []
@@ -364,7 +368,7 @@ function conditionsOfRace(result: StudyResult): string[] {
     ...(settings.openLoop === null
       ? ['No latencies: the starts needed all the time. --max-time gives more.']
       : []),
-    `${capital(describeMachine(result))}.`,
+    `${capital(describeMachine(result.machine))}.`,
     `${capital(describeSource(result))}.`,
   ]
 }

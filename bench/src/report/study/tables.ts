@@ -17,7 +17,7 @@ import type { Cell } from '../../model/cell.ts'
 import { isProbe, type Metric, type Race, type Study } from '../../model/experiment.ts'
 import type { ClaimResult, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
-import type { DotChart, Section } from '../document.ts'
+import type { Chart, Section } from '../document.ts'
 import { signed } from './costs.ts'
 
 /** A study's figures as tables, the same on a terminal and in Markdown. */
@@ -153,7 +153,7 @@ export function counted(
 }
 
 /** The shortest start first. @returns undefined if no start was measured */
-export function startupChart({ analysis }: StudyResult, races: readonly string[]): DotChart | undefined {
+export function startupChart({ analysis }: StudyResult, races: readonly string[]): Chart | undefined {
   const panels = races.map((race) => ({
     title: race,
     dots: (analysis?.cells ?? [])
@@ -164,7 +164,6 @@ export function startupChart({ analysis }: StudyResult, races: readonly string[]
   }))
   if (panels.every(({ dots }) => dots.length === 0)) return undefined
   return {
-    kind: 'dots',
     title: 'Time from the start of a process to its first right response',
     caption:
       'With 95 % intervals. On one core, and from files that were just read: a deployment starts otherwise.',

@@ -123,6 +123,9 @@ describe('a race of commands', () => {
         [null, url],
       )
       assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
+      const kinds = result.warnings.map(({ kind }: { kind: string }) => kind)
+      assert.ok(kinds.includes('one-launch'))
+      if (process.platform === 'linux') assert.ok(!kinds.includes('external-server'), 'its CPU is known')
       assert.deepEqual(
         result.race.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
         [
@@ -157,6 +160,20 @@ describe('a race of commands', () => {
     })
   })
 
+  test('one server that runs already has a report of its own', async () => {
+    const child = serveAnywhere(SEND)
+    try {
+      const url = `http://127.0.0.1:${Number(await once(child.stdout, 'data'))}`
+      const { code, out, err } = await race(...SHORT, url)
+      assert.equal(code, 0, err)
+      assert.match(out, /^127\.0\.0\.1:\d+ handles [\d,]+ .*requests per second at saturation/m)
+      if (process.platform === 'linux')
+        assert.match(out, /^127\.0\.0\.1:\d+ +[\d,]+ +(?:too wide|\S+) +\d/m, 'its CPU')
+    } finally {
+      child.kill()
+    }
+  })
+
   testIf(isDue('long race', 4))(
     'of a slower one: the last sentence says which, and a regression is exit code 1',
     async () => {
@@ -185,7 +202,7 @@ describe('a race of commands', () => {
       ['http://me:s3cret@127.0.0.1:80'],
       /^'http:\/\/127\.0\.0\.1' must not hold a name and a password/,
     ],
-    ['an address elsewhere', ['http://192.0.2.1:80'], /is not on this machine/],
+    ['a public address', ['http://8.8.8.8:80'], /^8\.8\.8\.8 is a public address: load only servers of/],
     ['a path that is none', ['--path', 'x', 'node before.js'], /^--path is 'x'/],
     ['a header that is none', ['--header', 'x', 'node before.js'], /^--header needs a name/],
     [

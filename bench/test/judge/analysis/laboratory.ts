@@ -50,7 +50,6 @@ export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {})
 
 export function measuredOf(cells: Cell[], heats: Heat[]): Measured {
   return {
-    mode: 'native',
     warnings: [],
     cells,
     heats,

@@ -17,7 +17,7 @@ import { rateResult } from '../../fixtures/results.ts'
 /** report.html in a real browser, opened as a file: complete, quiet, usable by keyboard, readable anywhere. */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const KINDS = ['rate', 'target', 'study'] as const
+const KINDS = ['rate', 'study'] as const
 
 function reportIn(kind: (typeof KINDS)[number]): string {
   const result = kind === 'rate' ? rateResult() : golden(kind)

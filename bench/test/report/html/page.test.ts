@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isQuiet } from '../../../src/judge/analysis/slices.ts'
-import { type DotChart, ratioChart } from '../../../src/report/document.ts'
-import { drawDots } from '../../../src/report/html/charts.ts'
-import { golden } from '../../fixtures/golden.ts'
+import { type Chart, ratioChart } from '../../../src/report/document.ts'
+import { drawChart } from '../../../src/report/html/charts.ts'
 import { all, type Element, pageOf, parsePage, textOf } from '../../fixtures/page.ts'
 import { rateResult, suspectResult } from '../../fixtures/results.ts'
 
@@ -52,15 +50,9 @@ test('a chart of ratios reaches what was measured, but not what would make all o
       ...{ low: value * 0.9, high: value * 1.1 },
     }))
     const chart = ratioChart({ title: '', caption: '', panels: [{ title: '', dots }] })
-    const drawing = parsePage(String(drawDots(chart as DotChart)))
+    const drawing = parsePage(String(drawChart(chart as Chart)))
     return { dots: all(drawing, 'circle').length, arrows: textOf(drawing, 'text').match(/[◂▸]/g) ?? [] }
   }
   assert.deepEqual(drawn(0.3, 1.2, 4.83), { dots: 3, arrows: [] })
   assert.deepEqual(drawn(0.01, 1.1, 1.2, 5029), { dots: 2, arrows: ['◂', '▸'] })
-})
-
-test('every slice that counts of a server that already ran is a dot', () => {
-  const target = golden('target')
-  const counted = target.heats.flatMap(({ slices }) => slices).filter(isQuiet)
-  assert.equal(all(pageOf(target), '#chart svg circle').length, counted.length)
 })

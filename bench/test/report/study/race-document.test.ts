@@ -24,6 +24,27 @@ test('one alone has figures, and no comparison', () => {
   match(formatTerminal(document, { columns: 80, color: false }), /^before {2,}[\d,]+ /m)
 })
 
+test('of a server on another machine requests per second decide, and the report says what is not known', () => {
+  const document = documentOfRace(
+    raced((result) => {
+      amongCommands(result, ['before', 'after'])
+      for (const system of result.race?.systems ?? [])
+        if (system.name === 'after') system.url = 'http://10.0.0.9:3000'
+      for (const pilot of result.race?.pilots ?? [])
+        for (const system of pilot.systems) if (system.system === 'after') system.coreUse = null
+      for (const slice of result.heats.flatMap(({ slices }) => slices)) {
+        slice.disturbance = { ...slice.disturbance, serverForeign: 0.5 }
+        if (slice.cell.endsWith(' after')) slice.cpuSeconds = { app: null, proxy: 0, generator: 1 }
+      }
+    }),
+  )
+  match(document.finding, /^after handles .* requests per second at saturation/)
+  const text = formatTerminal(document, { columns: 80, color: false }).replace(/\s+/g, ' ')
+  match(text, /The CPU of after is not known, so requests per second decide\./)
+  match(text, /Nobody accounts for after: CPU and memory there are not known/)
+  match(text, /Of after, which ran before this race, everything was measured on one launch/)
+})
+
 test('one that responds otherwise under load is void, and the sentence says why', () => {
   const failing = ({ heats }: StudyResult) => {
     for (const slice of heats.flatMap(({ slices }) => slices))

@@ -1,4 +1,4 @@
-import { drawDots } from '@startgrid/bench/src/report/html/charts.ts'
+import { drawChart } from '@startgrid/bench/src/report/html/charts.ts'
 import { html } from '@startgrid/bench/src/report/html/markup.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { describeExtraCosts, extraCostChart, readExtraCosts } from '../extra-cost.ts'
@@ -24,7 +24,7 @@ behave alike. A benchmark says which one is faster, with 95 % intervals.</p>
 <p>A framework adds CPU time to every request. The charts show what each one adds to the same app on bare node:http. <a href="/docs/studies/how-much-it-matters/">How much that matters</a> depends on the
 machine, and on what else runs beside it.</p>
 <ul>${describeExtraCosts(machines).map((sentence) => html`<li>${sentence}</li>`)}</ul>
-${machines.map((machine) => drawDots(extraCostChart(machine)))}
+${machines.map((machine) => drawChart(extraCostChart(machine)))}
 <p class="quiet">In the order of the alphabet: <a href="/results/">Results</a> says which differences were shown, and has Bun (another engine) and njs (an interpreter).</p>
 <p><a href="/how-we-know/">How we know</a> that the servers are equal, and how often the intervals are right.</p>
 `.toString()

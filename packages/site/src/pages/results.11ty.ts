@@ -2,8 +2,8 @@ import type { Standing, StandingEntry } from '@startgrid/bench/src/judge/standin
 import { nameOf } from '@startgrid/bench/src/model/names.ts'
 import type { RaceResult } from '@startgrid/bench/src/model/result.ts'
 import { describeWarning } from '@startgrid/bench/src/model/warnings.ts'
-import { type DotChart, ratioChart } from '@startgrid/bench/src/report/document.ts'
-import { drawDots } from '@startgrid/bench/src/report/html/charts.ts'
+import { type Chart, ratioChart } from '@startgrid/bench/src/report/document.ts'
+import { drawChart } from '@startgrid/bench/src/report/html/charts.ts'
 import { html, type Markup, prose, trusted } from '@startgrid/bench/src/report/html/markup.ts'
 import {
   formatMegabytes,
@@ -85,7 +85,7 @@ function raceSection(standing: Standing, { name, result }: Machine): Markup {
   return html`<section data-role="${race}" data-topology="${topology}" aria-labelledby="${id}">
 <h3 id="${id}">${race} ${topology}: ${workload}, ${connections} connections</h3>
 <div class="beside">
-${chart !== undefined && drawDots(chart)}
+${chart !== undefined && drawChart(chart)}
 ${table(id, entries, result)}
 </div>
 <p>Groups that were told apart, the fastest first; within a group nothing was shown, and an app can be in two:
@@ -96,7 +96,7 @@ ${groups.map((group, index) => html`${index > 0 && '; '}<b>${group}</b>`)}.</p>
 `
 }
 
-function chartOf({ race, topology }: Standing, entries: readonly StandingEntry[]): DotChart | undefined {
+function chartOf({ race, topology }: Standing, entries: readonly StandingEntry[]): Chart | undefined {
   const dots = entries.flatMap(({ spec, places: { rate } }) =>
     rate?.ratio == null ? [] : [{ ...rate.ratio, name: nameOf(spec), leads: rate.from === 1 }],
   )
