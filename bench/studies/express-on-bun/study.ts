@@ -1,5 +1,5 @@
 import { formatMegabytes, formatMicros, formatRate } from '@startgrid/cli/numbers.ts'
-import { startGenerator, sumErrors } from '@startgrid/loadgen'
+import { startTeam, sumErrors } from '@startgrid/loadgen'
 import { currentMemory, processTree } from '@startgrid/machine/processes.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type {
@@ -95,7 +95,7 @@ const race = (systems: Readonly<Record<string, System>>, role: Role, connections
 const LOAD_MS = { quick: 700, full: 1500 } as const
 
 async function measureMemory(system: System, { quick, signal, start }: ProbeContext): Promise<Figures> {
-  const generator = await startGenerator()
+  const generator = await startTeam([undefined])
   const others = new Set(processTree(process.pid))
   try {
     const { target, stop } = await start()

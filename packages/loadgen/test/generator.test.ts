@@ -2,123 +2,182 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { exactly, LoadError, type LoadGenerator, startGenerator } from '../src/index.ts'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '@startgrid/stats/random.ts'
+import { coresFor, shareOf } from '../src/engine/generator-team.ts'
+import { poisson } from '../src/engine/poisson.ts'
+import { exactly, type GeneratorTeam, LoadError, startTeam } from '../src/index.ts'
+import { decode } from '../src/report/histogram.ts'
 import { noErrors } from '../src/report/result.ts'
 import { rawResponse, serve } from './raw-server.ts'
 
-const settings = { path: '/', connections: 4, durationMs: 50 }
+const PLAN = { path: '/', connections: 4, durationMs: 50 }
 
-/** For all tests that do not end it. */
-let generator: LoadGenerator
+const AT_ONCE = () => serve((socket) => socket.write(rawResponse('hi')))
+
+/** For all tests that do not end one. */
+let one: GeneratorTeam
+let two: GeneratorTeam
 before(async () => {
-  generator = await startGenerator()
+  ;[one, two] = await Promise.all([startTeam([undefined]), startTeam([undefined, undefined])])
 })
-after(() => generator.stop())
+after(() => Promise.all([one.stop(), two.stop()]))
 
-test('one process serves several loads, one after the other', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const generator = await startGenerator({ cpu: 0 })
+test('processes serve several loads, one after the other, and end when they are told', async () => {
+  await using server = await AT_ONCE()
+  const team = await startTeam([0])
   let requests = 0
-  for (let slice = 0; slice < 3; slice++) {
-    const expect = { body: exactly('hi'), checkEvery: 1 }
-    const result = await generator.run({ ...settings, target: server.target, expect })
-    assert.deepEqual(result.errors, noErrors())
-    assert.equal(result.checked, result.requests)
-    requests += result.requests
-  }
+  for (let slice = 0; slice < 3; slice++)
+    requests += (await team.run({ ...PLAN, target: server.target })).requests
   assert.equal(requests, server.requests)
-  const first = generator.run({ ...settings, target: server.target })
-  await assert.rejects(generator.run({ ...settings, target: server.target }), LoadError)
+  const first = team.run({ ...PLAN, target: server.target })
+  await assert.rejects(team.run({ ...PLAN, target: server.target }), LoadError)
   await first
-  await generator.stop()
-  await generator.stop()
-  assert.throws(() => process.kill(generator.pid, 0))
+  const { pids } = team
+  await team.stop()
+  await team.stop()
+  assert.deepEqual(pids.map(isAlive), [false])
 })
 
-test('its refusals arrive as sentences, and it goes on', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  await assert.rejects(
-    generator.run({ ...settings, target: server.target, connections: 0 }),
-    /^LoadError: connections is 0, but must be/,
-  )
-  assert.ok((await generator.run({ ...settings, target: server.target })).requests > 0)
+test('counts of several are exact sums, and percentiles are of the merged histogram', async () => {
+  await using server = await AT_ONCE()
+  const expect = { body: exactly('hi'), checkEvery: 1 }
+  const result = await two.run({ ...PLAN, target: server.target, connections: 3, expect })
+  const { requests } = server
+  assert.ok(requests >= 3)
+  assert.equal(server.connections, 3)
+  assert.deepEqual([result.requests, result.checked, result.errors], [requests, requests, noErrors()])
+  assert.deepEqual(result.statuses, { 200: requests })
+  const histogram = decode(result.histograms.latency)
+  assert.equal(histogram.totalCount, requests)
+  assert.equal(result.latency.p50, Math.min(histogram.getValueAtPercentile(50) / 1e6, result.latency.max))
 })
 
-test('a load whose process dies is rejected with a sentence', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await using server = await serve((socket) => {
+test('in open loop, all that is due is sent, by one process as by several', async () => {
+  const dueOf = (rate: number, seed: number) => {
+    const next = poisson(rate, createRandom(seed))
+    let count = 0
+    while (next() < 200) count++
+    return count
+  }
+  for (const [team, due] of [
+    [one, dueOf(1_000, 1)],
+    [two, dueOf(500, 1) + dueOf(500, 2)],
+  ] as const) {
+    await using server = await AT_ONCE()
+    const load = { ...PLAN, target: server.target, rate: 1_000, durationMs: 200, timeoutMs: 20_000 }
+    const { requests, openLoop, errors } = await team.run(load)
+    assert.deepEqual([requests, server.requests, errors], [due, due, noErrors()])
+    assert.equal(Math.round(openLoop?.offered ?? 0), Math.round(due / 0.2))
+  }
+})
+
+test('all connections are open before the first request, and still open after the last response', async () => {
+  for (const team of [one, two]) {
+    await using server = await AT_ONCE()
+    const seen: { phase: string; connections: number; requests: number }[] = []
+    const { requests } = await team.run({
+      ...{ ...PLAN, target: server.target },
+      onPhase: async (phase) => {
+        // A client may know of a connection before this process does.
+        while ((await server.open()) < 4) await nextTurn()
+        seen.push({ phase, connections: await server.open(), requests: server.requests })
+      },
+    })
+    assert.deepEqual(seen, [
+      { phase: 'open', connections: 4, requests: 0 },
+      { phase: 'responded', connections: 4, requests },
+    ])
+  }
+})
+
+test('an aborted load keeps what was measured, and has no request if it waits', async () => {
+  const stop = new AbortController()
+  await using server = await serve((socket, n) => {
     socket.write(rawResponse('hi'))
-    resolve()
+    if (n === 100) stop.abort()
   })
-  const generator = await startGenerator()
-  const load = generator.run({ ...settings, target: server.target, durationMs: 60_000 })
-  void promise.then(() => process.kill(generator.pid, 'SIGKILL'))
-  await assert.rejects(load, /^LoadError: The generator process \d+ has ended \(signal SIGKILL\)\.$/)
-  await assert.rejects(generator.run({ ...settings, target: server.target }), /has ended \(signal SIGKILL\)/)
-  await generator.stop()
+  const load = { ...PLAN, target: server.target, durationMs: 60_000 }
+  assert.ok((await two.run({ ...load, signal: stop.signal })).requests > 0)
+  const early = new AbortController()
+  const onPhase = async () => early.abort()
+  assert.equal((await two.run({ ...load, signal: early.signal, onPhase })).requests, 0)
 })
 
-test('a core that does not exist is a sentence', { skip: process.platform !== 'linux' }, async () => {
+test('refusals arrive as sentences, and the next load runs', async () => {
+  await using server = await AT_ONCE()
+  const load = { ...PLAN, target: server.target }
+  await assert.rejects(one.run({ ...load, rate: 0 }), /^LoadError: rate is 0, but must be/)
+  assert.ok((await one.run(load)).requests > 0)
+})
+
+test('a process that dies is named, and the others end', async () => {
+  const dying = await startTeam([undefined, undefined])
+  const [, pid] = dying.pids
+  await using server = await serve((socket, n) => {
+    socket.write(rawResponse('hi'))
+    if (n === 50 && pid !== undefined) process.kill(pid, 'SIGKILL')
+  })
+  const load = { ...PLAN, target: server.target, durationMs: 60_000 }
+  const ended = /^LoadError: The generator process \d+ has ended \(signal SIGKILL\)\.$/
+  await assert.rejects(dying.run(load), ended)
+  await assert.rejects(dying.run(load), ended)
+  await dying.stop()
+})
+
+test('if one cannot start, none is left', {
+  skip: process.platform !== 'linux' && 'it needs taskset',
+}, async () => {
   await assert.rejects(
-    startGenerator({ cpu: 4096 }),
+    startTeam([0, 4096]),
     /^LoadError: The generator process \d+ has ended \(exit code 1\): taskset/,
   )
 })
 
-test('the process ends with its parent, even in the middle of a load', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
+test('a process ends with its parent, even in the middle of a load', async () => {
+  await using server = await AT_ONCE()
   const parent = `
-    import { startGenerator } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}
-    const generator = await startGenerator()
-    generator.run({ target: { host: '127.0.0.1', port: ${server.port} }, path: '/', connections: 4, durationMs: 60_000 })
-    console.log(generator.pid)`
+    import { startTeam } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}
+    const team = await startTeam([undefined])
+    team.run({ target: { host: '127.0.0.1', port: ${server.port} }, path: '/', connections: 4, durationMs: 60_000 })
+    process.stdout.write(String(team.pids))`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', parent], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [pid] = await once(child.stdout, 'data')
-  while (server.requests === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (server.requests === 0) await sleep(5)
   child.kill('SIGKILL')
-  while (isAlive(Number(pid))) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (isAlive(Number(pid))) await sleep(5)
 })
 
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0)
-    return true
+    return process.kill(pid, 0)
   } catch {
     return false
   }
 }
 
-test('a load waits when all connections are open, and with its last response before they close', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const seen: { phase: string; connections: number; requests: number }[] = []
-  const result = await generator.run({
-    ...settings,
-    target: server.target,
-    onPhase: async (phase) => {
-      // The client may know of a connection before this process does.
-      while ((await server.open()) < settings.connections) await nextTurn()
-      seen.push({ phase, connections: await server.open(), requests: server.requests })
-    },
-  })
-  assert.deepEqual(seen, [
-    { phase: 'open', connections: 4, requests: 0 },
-    { phase: 'responded', connections: 4, requests: result.requests },
-  ])
-  assert.ok(result.requests > 0)
-  assert.deepEqual(result.errors, noErrors())
+test('each has a core of its own, or none has', () => {
+  const cores = coresFor(1)
+  for (let size = 2; cores[0] !== undefined && size < 1_000; size++) {
+    const more = coresFor(size)
+    assert.equal(more.length, size)
+    if (more.includes(undefined)) assert.deepEqual(new Set(more), new Set([undefined]))
+    else assert.equal(new Set(more).size, size)
+  }
 })
 
-test('a load that is aborted while it waits ends without a request', async () => {
-  await using server = await serve((socket) => socket.write(rawResponse('hi')))
-  const abort = new AbortController()
-  const { requests } = await generator.run({
-    ...settings,
-    target: server.target,
-    signal: abort.signal,
-    onPhase: async () => abort.abort(),
-  })
-  assert.equal(requests, 0)
+test('a load is shared fairly: nothing is lost, and no two parts differ by more than one connection', () => {
+  const load = { ...PLAN, target: { socketPath: '/s' }, connections: 10, rate: 1_000, seed: 7 }
+  const shares = [0, 1, 2, 3].map((n) => shareOf(load, n, 4))
+  assert.deepEqual(
+    shares.map((part) => [part.connections, part.rate, part.seed, part.durationMs]),
+    [
+      [3, 250, 7, 50],
+      [3, 250, 8, 50],
+      [2, 250, 9, 50],
+      [2, 250, 10, 50],
+    ],
+  )
 })

@@ -5,32 +5,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mean } from '@startgrid/stats/moments.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { poisson } from '../src/engine/poisson.ts'
 import { observe } from '../src/instrument/check.ts'
 import { percentiles } from '../src/report/histogram.ts'
-
-/** HDR histograms keep three digits. */
-const DIGITS = 1.001
-
-test('a constant delay is never reported as less', async () => {
-  const { result, did } = await observe({ kind: 'delay', ms: 20 }, { connections: 16, durationMs: 600 })
-  const { latency } = result
-  // It responds in the order of the requests. None can take less than the server held it, so neither can any percentile.
-  const held = did.respondedAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN))
-  for (const [reported, part] of [
-    [latency.min, 0],
-    [latency.p50, 0.5],
-    [latency.p90, 0.9],
-    [latency.p99, 0.99],
-    [latency.max, 1],
-  ] as const) {
-    const least = quantile(held, part)
-    assert.ok(reported * DIGITS >= least, `${reported} ms at ${part}: the server alone took ${least}`)
-  }
-  assert.ok(latency.mean * DIGITS >= mean(held))
-})
 
 /** Requests can be read in another order than they were due. */
 const ORDER_MS = 10

@@ -8,14 +8,8 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { SecureContextOptions } from 'node:tls'
 import { generate } from 'selfsigned'
-import {
-  type ErrorCounts,
-  exactly,
-  type LoadOptions,
-  type LoadResult,
-  runLoad,
-  sumErrors,
-} from '../src/index.ts'
+import type { LoadOptions } from '../src/engine/options.ts'
+import { type ErrorCounts, exactly, type LoadResult, runLoad, sumErrors } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
 import { closedPort, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
+import type { LoadOptions } from '../src/engine/options.ts'
 import { poisson } from '../src/engine/poisson.ts'
-import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
+import { type LoadResult, runLoad } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
 import { closedPort, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 

@@ -6,9 +6,9 @@ import type { LoadPhase, LoadPlan } from './options.ts'
 import { measureLoad } from './run-load.ts'
 
 /** What the parent tells the child, one JSON text per line. The end of the stream ends the child. */
-export type ToChild = { take: LoadPlan; phases: boolean } | { go: true } | { abort: true }
+export type ToChild = { take: LoadPlan } | { go: true } | { abort: true }
 
-/** What the child sends, one JSON text per line: `ready` once, then one line per load. A load with phases waits at each of them for `go`. */
+/** What the child sends, one JSON text per line: `ready` once, then one line per load. A load waits at each of its phases for `go`. */
 export type FromChild =
   | { ready: true }
   | { phase: LoadPhase }
@@ -27,11 +27,11 @@ function waitForGo(phase: LoadPhase): Promise<void> {
   return going.promise
 }
 
-async function take(plan: LoadPlan, phases: boolean): Promise<void> {
+async function take(plan: LoadPlan): Promise<void> {
   running = new AbortController()
   try {
-    const options = { ...plan, signal: running.signal, ...(phases && { onPhase: waitForGo }) }
-    reply({ measured: serialize(await measureLoad(options)).toString('base64') })
+    const measured = await measureLoad({ ...plan, signal: running.signal, onPhase: waitForGo })
+    reply({ measured: serialize(measured).toString('base64') })
   } catch (error) {
     reply({ error: error instanceof Error ? error.message : String(error) })
   }
@@ -44,7 +44,7 @@ function reply(message: FromChild): void {
 createInterface({ input: process.stdin })
   .on('line', (line) => {
     const message = JSON.parse(line) as ToChild
-    if ('take' in message) void take(message.take, message.phases)
+    if ('take' in message) void take(message.take)
     else if ('go' in message) going.resolve()
     else running.abort()
   })

@@ -1,11 +1,19 @@
 import { readCpus } from '@startgrid/machine/cpus.ts'
 import type { LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
-import { type GeneratorLoad, type LoadGenerator, startGenerator } from './generator.ts'
-import type { LoadPlan } from './options.ts'
+import { type LoadGenerator, startGenerator } from './generator.ts'
+import type { LoadPhase, LoadPlan } from './options.ts'
+
+/** A load as plain data, with what stays in this process. */
+export interface GeneratorLoad extends LoadPlan {
+  /** Ends the load at once; what was measured is kept. */
+  signal?: AbortSignal | undefined
+  /** As `LoadOptions.onPhase`. */
+  onPhase?: ((phase: LoadPhase) => Promise<void>) | undefined
+}
 
 /**
- * Generators of this machine that offer one load to one target: connections and rate are shared, all open their connections before any begins,
+ * One or several processes of this machine that offer one load to one target: connections and rate are shared, all open their connections before any begins,
  * and percentiles are of the merged histogram. In open loop, the parts of a Poisson process are one.
  */
 export class GeneratorTeam {
@@ -23,8 +31,8 @@ export class GeneratorTeam {
   }
 
   /**
-   * Runs one load.
-   * @throws {LoadError} if a generator cannot offer its part, or died; the others have then ended theirs
+   * Runs one load. If it is aborted, the result has what was measured until then.
+   * @throws {LoadError} like `runLoad`; also if a process died, or is running another load; the others have then ended their parts
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
     const generators = this.#generators.slice(0, plan.connections)
@@ -60,7 +68,7 @@ export class GeneratorTeam {
  * @throws {LoadError} as `startGenerator`; those that were started are stopped
  */
 export async function startTeam(cpus: readonly (number | undefined)[]): Promise<GeneratorTeam> {
-  const starts = cpus.map((cpu) => startGenerator({ cpu }))
+  const starts = cpus.map((cpu) => startGenerator(cpu))
   const settled = await Promise.allSettled(starts)
   const started = settled.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
   const team = new GeneratorTeam(started, cpus.length > 1 && cpus.includes(undefined))

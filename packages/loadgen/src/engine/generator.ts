@@ -4,8 +4,6 @@ import { extname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { deserialize } from 'node:v8'
-import type { LoadResult } from '../report/result.ts'
-import { summarizeLoad } from '../report/summary.ts'
 import type { FromChild, ToChild } from './child.ts'
 import { LoadError } from './load-error.ts'
 import type { Measurement } from './measurement.ts'
@@ -19,20 +17,12 @@ const NODE_FLAGS = ['--no-memory-reducer']
 /** The end of the child's stderr that an error message quotes. */
 const STDERR_CHARACTERS = 500
 
-export interface GeneratorOptions {
-  /** The only core the process may use. Needs `taskset` (Linux); ignored elsewhere. */
-  cpu?: number | undefined
-}
-
 interface PhasedLoad {
   /** Ends the load at once; what was measured is kept. */
   signal?: AbortSignal | undefined
   /** As `LoadOptions.onPhase`. */
-  onPhase?: ((phase: LoadPhase) => Promise<void>) | undefined
+  onPhase(phase: LoadPhase): Promise<void>
 }
-
-/** A load as plain data, with what stays in this process. */
-export type GeneratorLoad = LoadPlan & PhasedLoad
 
 /** A process that runs one load after another, so its compiled code stays warm. */
 export class LoadGenerator {
@@ -40,7 +30,7 @@ export class LoadGenerator {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #ended: Promise<void>
   #pending: PromiseWithResolvers<FromChild> | undefined
-  #onPhase: GeneratorLoad['onPhase']
+  #onPhase: PhasedLoad['onPhase'] | undefined
   #stderr = ''
   /** Why no further load can run. */
   #over: string | undefined
@@ -71,16 +61,8 @@ export class LoadGenerator {
   }
 
   /**
-   * Runs one load. If it is aborted, the result has what was measured until then.
+   * Runs one load. If it is aborted, the measurement has what was measured until then.
    * @throws {LoadError} like `runLoad`; also if the process died, or is running another load
-   */
-  async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
-    return summarizeLoad([await this.take(plan, { signal, onPhase })])
-  }
-
-  /**
-   * Runs this generator's part of a load that several offer together: see `GeneratorTeam`.
-   * @throws {LoadError} as `run`
    */
   async take(plan: LoadPlan, { signal, onPhase }: PhasedLoad): Promise<Measurement> {
     if (this.#pending !== undefined)
@@ -88,7 +70,7 @@ export class LoadGenerator {
     const abort = () => this.#tell({ abort: true })
     this.#onPhase = onPhase
     const response = this.#next()
-    this.#tell({ take: plan, phases: onPhase !== undefined })
+    this.#tell({ take: plan })
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort, { once: true })
     const message = await response.finally(() => signal?.removeEventListener('abort', abort))
@@ -124,7 +106,7 @@ export class LoadGenerator {
 
   async #pass(phase: LoadPhase): Promise<void> {
     // An account that cannot be read must not stop the load. Its reader gets the error.
-    await Promise.resolve(this.#onPhase?.(phase)).catch(() => {})
+    await this.#onPhase?.(phase).catch(() => {})
     this.#tell({ go: true })
   }
 
@@ -138,9 +120,10 @@ export class LoadGenerator {
 
 /**
  * Starts a generator process. It ends with `stop`, or when this process ends.
+ * @param cpu the only core that it may use; needs `taskset` (Linux), ignored elsewhere
  * @throws {LoadError} if it cannot be started, for instance on a core that does not exist
  */
-export async function startGenerator({ cpu }: GeneratorOptions = {}): Promise<LoadGenerator> {
+export async function startGenerator(cpu: number | undefined): Promise<LoadGenerator> {
   const node = [process.execPath, ...NODE_FLAGS, CHILD]
   const isPinned = cpu !== undefined && process.platform === 'linux'
   const [command = '', ...args] = isPinned ? ['taskset', '-c', String(cpu), ...node] : node

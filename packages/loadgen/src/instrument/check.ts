@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { mean, median, sampleVariance } from '@startgrid/stats/moments.ts'
-import { startGenerator } from '../engine/generator.ts'
+import { startTeam } from '../engine/generator-team.ts'
 import type { LoadPlan } from '../engine/options.ts'
 import { exactly } from '../http/expectation.ts'
 import { percentiles } from '../report/histogram.ts'
@@ -89,9 +89,10 @@ export async function observe(
   plan: Omit<LoadPlan, 'target' | 'path'>,
 ): Promise<Observed> {
   await using server = await startServer(behaviour)
-  const generator = await startGenerator()
+  const generator = await startTeam([undefined])
   try {
-    const waited = () => (schedstat(server.pid).waited + schedstat(generator.pid).waited) / 1e6
+    const pids = [server.pid, ...generator.pids]
+    const waited = () => pids.reduce((sum, pid) => sum + schedstat(pid).waited, 0) / 1e6
     const before = waited()
     const result = await generator.run({ target: server.target, path: '/', timeoutMs: 20_000, ...plan })
     const waitedMs = waited() - before
@@ -228,7 +229,7 @@ const sameAsWrk: Check = {
     if (absent !== undefined) return `${absent} is not installed`
     const [serverCpu, cpu, connections] = [0, 1, 32]
     await using server = await startServer({ kind: 'compute' }, serverCpu)
-    const generator = await startGenerator({ cpu })
+    const generator = await startTeam([cpu])
     let waitedMs = 0
     /** The rate while the server ran. */
     const turn = async (load: () => Promise<number>) => {
