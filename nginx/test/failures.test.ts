@@ -67,6 +67,7 @@ describe('failures', { skip }, () => {
     const [upstream = { host: '', port: 0 }, ...others] = copies.map(({ address }) => address)
     const listen = { host: '127.0.0.1', port: 0 }
     instance = await startNginx(nginx, {
+      workers: 2,
       fronts: [{ name: 'app', topology: 'nginx', listen, upstream, copies: others }],
     })
   })

@@ -5,12 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { isDue } from '@startgrid/cli/test-run.ts'
-import { isDebianLike } from '../src/find/download.ts'
-import { findNginx, loadModule } from '../src/find/find.ts'
-import { startNginx } from '../src/run/instance.ts'
+import { loadModule } from '../src/find/find.ts'
 import { nginx, skip } from './support/nginx.ts'
-import { request } from './support/raw.ts'
 
 interface Printed {
   kind?: string
@@ -18,9 +14,6 @@ interface Printed {
   description?: string
   error?: string
 }
-
-// Before the first suite: when that ends while the file awaits, node:test takes the file for finished.
-const debian = (await isDebianLike()) ? false : 'not a Debian-like system: there is nothing to unpack'
 
 describe('with programs that only look like NGINX', () => {
   let directory: string
@@ -74,12 +67,6 @@ describe('with programs that only look like NGINX', () => {
     assert.match(found.description ?? '', /^NGINX 9\.9\.9 at \S+plain\/nginx \(installed; no njs\)$/)
   })
 
-  test('the first on the PATH that runs', async () => {
-    const broken = await stub('broken', { nginx: 'exit 1' })
-    const works = await stub('works', { nginx: WITHOUT_NJS })
-    assert.match((await find(`${broken}:${works}`)).description ?? '', /works\/nginx/)
-  })
-
   test('directories that a minimal PATH leaves out', async () => {
     const hidden = await stub('hidden', { nginx: WITHOUT_NJS })
     const found = await find(await stub('minimal', {}), { systemDirectories: [hidden] })
@@ -120,37 +107,3 @@ test('njs runs on the engine that responded', {
   assert.equal(loadModule(nginx), `load_module "${nginx.njs.module}";`)
   assert.ok(nginx.describe().startsWith(`NGINX ${nginx.version} at /`))
 })
-
-if (isDue('NGINX from packages', 4))
-  test("download: the distribution's packages, unpacked and not installed", {
-    skip: debian,
-  }, async (context) => {
-    const cache = await mkdtemp(join(tmpdir(), 'startgrid-cache-'))
-    const env = { XDG_CACHE_HOME: cache }
-    const before = await stat('/var/lib/dpkg/status')
-    try {
-      const found = await findNginx({ choice: 'download', env })
-      if (found.kind === 'none') return context.skip(`${found.describe()} (a Debian mirror is needed once)`)
-      assert.equal(found.kind, 'download')
-      assert.ok(found.binary.path.startsWith(cache))
-      assert.ok(found.njs?.module?.startsWith(cache))
-      assert.match(found.describe(), /unpacked from the system's packages; njs /)
-      assert.equal((await stat('/var/lib/dpkg/status')).mtimeMs, before.mtimeMs)
-
-      const listen = { host: '127.0.0.1', port: 0 }
-      const upstream = { host: '127.0.0.1', port: 9 }
-      const instance = await startNginx(found, {
-        fronts: [{ name: 'a', topology: 'nginx', listen, upstream }],
-      })
-      assert.equal(
-        (await request(instance.addresses[0] ?? listen, '/ceiling')).body.toString(),
-        'Hello World!',
-      )
-      await instance.stop()
-
-      // What is there already needs no download.
-      assert.equal((await findNginx({ choice: 'download', download: false, env })).kind, 'download')
-    } finally {
-      await rm(cache, { recursive: true, force: true })
-    }
-  })

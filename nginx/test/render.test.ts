@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -28,59 +28,17 @@ function conf(file: string): string {
 }
 
 describe('rendering', () => {
-  test('tuned: a pool of kept connections', () => {
-    const text = render(FRONT)
-    assert.match(text, /upstream fastify-hello \{[^}]+\n\s+server \[::1\]:3000 max_fails=0;/)
-    assert.doesNotMatch(text, /^\s*zone /m)
-    assert.match(text, /listen 127\.0\.0\.1:8080;/)
-    assert.match(text, /include startgrid\/server\/keep-alive\.conf;/)
-    assert.match(text, /^worker_processes 2;$/m)
-    assert.match(text, /access_log off;/)
-  })
-
-  test('a unix socket is the same with another server', () => {
-    const socket = render({ ...FRONT, upstream: { socketPath: '/run/app.sock' } })
-    assert.equal(socket.replace('"unix:/run/app.sock"', '[::1]:3000'), render(FRONT))
-  })
-
-  test('copies take turns, and the workers share what they know', () => {
-    const text = render({ ...FRONT, copies: [{ host: '127.0.0.1', port: 3001 }] })
-    const pool = /upstream fastify-hello \{([^}]+)\}/.exec(text)?.[1] ?? ''
-    assert.deepEqual(
-      pool.match(/^\s*(?:zone|server) \S+/gm)?.map((line) => line.trim()),
-      ['zone fastify-hello', 'server [::1]:3000', 'server 127.0.0.1:3001'],
-    )
-  })
-
   test('a name is looked up again while NGINX runs, and no server is ever skipped', () => {
     assert.match(render({ ...FRONT, discovered: true }), /server \[::1\]:3000 resolve max_fails=0;/)
   })
 
-  test('TLS: as kept connections, with HTTP/2 as this NGINX takes it', () => {
+  test('HTTP/2 as this NGINX takes it', () => {
     const certificate = { certificate: '/tls/certificate.pem', key: '/tls/key.pem' }
     const fronts = [{ ...FRONT, topology: 'nginx-tls', certificate } as const]
     const place = { dir: '/tmp/place', workers: 2 }
-    const text = renderNginx({ ...place, fronts })
-    assert.match(
-      text,
-      /listen 127\.0\.0\.1:8080 ssl;\n\s+http2 on;\n\s+ssl_certificate "\/tls\/certificate\.pem";/,
-    )
-    assert.match(text, /include startgrid\/server\/tls\.conf;/)
+    assert.match(renderNginx({ ...place, fronts }), /listen 127\.0\.0\.1:8080 ssl;\n\s+http2 on;\n/)
     const old = renderNginx({ ...place, fronts, http2: 'parameter' })
     assert.match(old, /listen 127\.0\.0\.1:8080 ssl http2;\n\s+ssl_certificate /)
-  })
-
-  test('one server block per front', () => {
-    const text = render(FRONT, { ...FRONT, name: 'b', listen: { host: '127.0.0.1', port: 8081 } })
-    assert.equal(text.match(/^\s*server \{/gm)?.length, 2)
-  })
-
-  test('assets only where asked for', () => {
-    assert.match(
-      render({ ...FRONT, serveAssets: '/srv/assets' }),
-      /\$assets_dir "\/srv\/assets";\n.*\/assets\.conf/,
-    )
-    assert.match(render(FRONT), /\/no-assets\.conf/)
   })
 
   test('nothing is left to fill in, and every include exists', () => {
@@ -88,14 +46,6 @@ describe('rendering', () => {
     assert.doesNotMatch(text, /\$\{/)
     for (const [, path = ''] of text.matchAll(/include startgrid\/([^*;]+);/g)) {
       assert.ok(statSync(join(CONF, path)).isFile(), path)
-    }
-  })
-
-  test('only templates have placeholders: the official image fills in no other file', () => {
-    for (const directory of ['http', 'server']) {
-      for (const file of readdirSync(join(CONF, directory))) {
-        assert.doesNotMatch(conf(join(directory, file)), /\$\{/, file)
-      }
     }
   })
 
