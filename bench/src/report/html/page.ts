@@ -5,17 +5,14 @@ import type { Document, Section } from '../document.ts'
 import { drawChart } from './charts.ts'
 import { html, type Markup, prose, trusted } from './markup.ts'
 
-/** A document as one file that needs no network, and no script to be complete. */
+/** A document as one file that needs no network and no script. */
 
 const STYLE = ['theme', 'page', 'table', 'chart', 'print'].map((name) => read(`${name}.css`)).join('')
-/** Sorting and filtering. */
-const SCRIPT = read('page.js')
 
 /** Everything else is forbidden: even if markup got in, it could load and run nothing. */
 const POLICY = [
   "default-src 'none'",
   `style-src '${hashOf(STYLE)}'`,
-  `script-src '${hashOf(SCRIPT)}'`,
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
@@ -47,28 +44,15 @@ ${list('Warnings', 'warnings', warnings)}
 ${chart !== undefined && html`<section id="chart" aria-label="Chart">${drawChart(chart)}</section>`}
 ${list('Summary', 'summary', summary)}
 ${verdicts !== undefined && sectionOf(verdicts, 'verdicts')}
-${sections.some(isLong) && FILTER}
 ${sections.map((section, index) => sectionOf(section, idOf(index, sections)))}
 <section id="command" aria-labelledby="command-title"><h2 id="command-title">Repeat it</h2>
 <pre tabindex="0" role="group" aria-label="Command that repeats it"><code>${command}</code></pre></section>
 </main>
-<script>${trusted(SCRIPT)}</script>
 </body>
 </html>
 `
   return page.toString()
 }
-
-/** A table of a few rows needs no filter. */
-function isLong({ table }: Section): boolean {
-  return (table?.rows.length ?? 0) > 5
-}
-
-/** Hidden until the script is there to obey it. */
-const FILTER = html`<form id="filter" role="search" hidden>
-<label>Only rows with <input type="search" placeholder="fastify koa"></label>
-<output role="status"></output>
-</form>`
 
 function list(title: string, id: string, sentences: readonly string[]): Markup | null {
   if (sentences.length === 0) return null
@@ -95,12 +79,9 @@ ${body}
 </section>\n`
 }
 
-/** It scrolls inside its own region, and a script makes its headings buttons that sort. */
+/** It scrolls inside its own region. */
 function tableOf(caption: string, { columns, rows }: Table): Markup {
-  const headings = columns.map(
-    ({ heading, align }) =>
-      html`<th scope="col" class="${align}"${rows.length > 1 && heading !== '' && html` data-sortable`}>${heading}</th>`,
-  )
+  const headings = columns.map(({ heading, align }) => html`<th scope="col" class="${align}">${heading}</th>`)
   return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
 <table><caption class="vh">${caption}</caption>
 <thead><tr>${headings}</tr></thead>
@@ -115,16 +96,9 @@ function rowOf(
   const heading = html`<th scope="row">${tone === 'void' ? html`<s>${name}</s>` : name}</th>`
   const cells = texts.map((text, index) => {
     if (columns[index + 1]?.align !== 'right') return html`<td>${prose(text)}</td>`
-    const value = numberIn(text)
-    return html`<td class="right"${value !== null && html` data-value="${value}"`}>${text}</td>`
+    return html`<td class="right">${text}</td>`
   })
   return html`<tr class="${tone}">${heading}${cells}</tr>`
-}
-
-/** What a text sorts by: `20,469`, `17.6k`, `2–3` or `86 %` as a number; null sorts last. */
-function numberIn(text: string): number | null {
-  const [, number, thousands] = /^[<±]? ?(-?[\d,]+(?:\.\d+)?)(k?)/.exec(text) ?? []
-  return number === undefined ? null : Number(number.replaceAll(',', '')) * (thousands === 'k' ? 1000 : 1)
 }
 
 function read(name: string): string {

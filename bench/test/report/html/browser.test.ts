@@ -63,51 +63,6 @@ describe('report.html', { skip: BROWSER.skip }, () => {
       }))
   }
 
-  test('a heading sorts by keyboard: figures down, then up, void cells last, and says so', () =>
-    visit('rate', {}, async (page) => {
-      const race = page.locator('#status-nginx')
-      const frameworks = () => race.locator('tbody th').allTextContents()
-      const heading = race.locator('thead th', { hasText: 'req/s' })
-      const ranked = await frameworks()
-      await race.getByRole('button', { name: /^rank/ }).focus()
-      await page.keyboard.press('Tab')
-      await page.keyboard.press('Enter')
-      assert.equal(await heading.getAttribute('aria-sort'), 'descending')
-      assert.deepEqual(await frameworks(), ranked)
-      await page.keyboard.press('Space')
-      assert.equal(await heading.getAttribute('aria-sort'), 'ascending')
-      assert.equal(await race.locator('[aria-sort]').count(), 1)
-      const [last] = ranked.slice(-1)
-      assert.equal(last, 'koa')
-      assert.deepEqual(await frameworks(), [...ranked.slice(0, -1).reverse(), last])
-    }))
-
-  test('names sort as text', () =>
-    visit('rate', {}, async (page) => {
-      const race = page.locator('#hello-direct')
-      await race.getByRole('button', { name: 'framework' }).press('Enter')
-      assert.deepEqual(await race.locator('tbody th').allTextContents(), [
-        'bun',
-        'express',
-        'fastify',
-        'hono',
-        'koa',
-        'njs (qjs)',
-        'node',
-      ])
-    }))
-
-  test('the filter leaves the rows with any of its words, says how many, and can be undone', () =>
-    visit('rate', {}, async (page) => {
-      const rows = () => page.locator('#hello-direct tbody tr').filter({ visible: true }).count()
-      assert.equal(await rows(), 7)
-      await page.getByRole('searchbox').fill('koa Fastify')
-      assert.equal(await rows(), 2)
-      assert.match((await page.getByRole('status').textContent()) ?? '', /^\d+ of \d+ rows shown$/)
-      await page.getByRole('searchbox').fill('')
-      assert.equal(await rows(), 7)
-    }))
-
   test('what scrolls can be reached and scrolled by keyboard', () =>
     visit('rate', { viewport: { width: 360, height: 800 } }, async (page) => {
       const region = page.locator('#hello-direct .scroll')
@@ -118,22 +73,13 @@ describe('report.html', { skip: BROWSER.skip }, () => {
       await becomesTrue(page, `document.querySelector('#hello-direct .scroll').scrollLeft > 0`)
     }))
 
-  test('without a script it is complete, and has no controls that do nothing', () =>
-    visit('rate', { javaScriptEnabled: false }, async (page) => {
-      assert.equal(await page.getByRole('button').count(), 0)
-      assert.equal(await page.locator('#filter').isVisible(), false)
-      assert.equal(await page.locator('section tbody tr').filter({ visible: true }).count(), 41 + 3)
-      assert.equal(await page.locator('figure svg').filter({ visible: true }).count(), 6 + 1)
-    }))
-
-  test('print is light, without controls, and nothing is cut off', () =>
+  test('print is light, and nothing is cut off', () =>
     visit('rate', { colorScheme: 'dark', viewport: { width: 1040, height: 735 } }, async (page) => {
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
       assert.equal(
         await page.evaluate('getComputedStyle(document.body).backgroundColor'),
         'rgb(255, 255, 255)',
       )
-      assert.equal(await page.locator('#filter').isVisible(), false)
       assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), 1040)
       assert.ok((await page.pdf({ preferCSSPageSize: true })).length > 50_000)
     }))
