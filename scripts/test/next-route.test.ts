@@ -7,8 +7,7 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { BROWSER, startProgram } from '@startgrid/cli/test-programs.ts'
-import { isTested, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
-import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { addReaderRoutes, type Copy, copyApp, EXISTING, ejectApp } from '../next-route.ts'
 import { assertAllow, assertFieldError, assertHeaders, assertProblem } from './fixtures/assert-response.ts'
@@ -16,38 +15,32 @@ import { tryHotReload, trySecondPage, trySecondWeek } from './fixtures/second-we
 
 /**
  * Routes that are not ours: the recipes of apps/FRAMEWORK/add-a-route.md, and what people do in the first two weeks (apps/FRAMEWORK/fixtures/).
- * A full run tries them on all apps, and on all ejected ones. A short one tries three apps of different frameworks, one of them ejected.
+ * Two apps are tried in each run, one of them ejected.
  */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const TESTED = APPS.filter(isTested)
 
 /** A test that hangs is stopped. */
 const timeout = 60_000
 
-const isShort = !TEST_RUN.full && TEST_RUN.framework === undefined
-const frameworks = FRAMEWORKS.filter((framework) => isTested({ framework }))
-const chosen = isShort ? sample('the next route', frameworks, 3) : frameworks
+for (const app of APPS)
+  describe(
+    `${app.name === 'fastify/hello' ? '' : 'full: '}the next route: ${app.name}`,
+    {
+      timeout: 8 * timeout,
+    },
+    () => tryReaderRoutes(app, () => copyApp(app)),
+  )
+
 // An ejected app inside NGINX is bundled and started by files of its own, which the tests of eject try.
-const ejectable = TESTED.filter(({ runtime }) => runtime !== 'nginx')
-const canEject = (name: string) => ejectable.some(({ framework }) => framework === name)
-const [toEject] = sample('the next route, ejected', chosen.filter(canEject), 1)
-
-for (const framework of chosen) {
-  const apps = TESTED.filter((app) => app.framework === framework)
-  for (const app of sample(`the next route of ${framework}`, apps, 1)) {
-    const isEjected = isShort && framework === toEject
-    describe(`the next route: ${isEjected ? 'ejected ' : ''}${app.name}`, { timeout: 8 * timeout }, () =>
-      tryReaderRoutes(app, () => (isEjected ? ejectApp(app) : copyApp(app))),
-    )
-  }
-}
-
-if (!isShort)
-  for (const app of sample('the next route, ejected', ejectable, 1))
-    describe(`the next route: ejected ${app.name}`, { timeout: 8 * timeout }, () =>
-      tryReaderRoutes(app, () => ejectApp(app)),
-    )
+for (const app of APPS.filter(({ runtime }) => runtime !== 'nginx'))
+  describe(
+    `${app.name === 'express/hello' ? '' : 'full: '}the next route: ejected ${app.name}`,
+    {
+      timeout: 8 * timeout,
+    },
+    () => tryReaderRoutes(app, () => ejectApp(app)),
+  )
 
 /** A started copy of an app. */
 interface Running {
@@ -79,7 +72,7 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
   before(async () => {
     copy = await make()
     addReaderRoutes(copy, app)
-    runScript(copy, 'build')
+    runInEach(copy, ({ build }) => build)
     upstream = createServer((_request, response) => {
       response.setHeader('content-type', 'text/plain; charset=utf-8').end('from upstream')
     })
@@ -100,7 +93,9 @@ function tryReaderRoutes(app: App, make: () => Copy | Promise<Copy>): void {
     while (!pattern.test(running?.launched.output() ?? '')) await sleep(10, undefined, { signal })
   }
 
-  test('the types are right', { timeout: 2 * timeout }, () => runScript(copy, 'typecheck'))
+  test('the types are right', { timeout: 2 * timeout }, () =>
+    runInEach(copy, ({ typecheck = 'tsc' }) => typecheck),
+  )
 
   test('the test of the recipe passes', { timeout: 2 * timeout }, async () => {
     const [file = process.execPath, ...args] = testCommand(app)
@@ -321,13 +316,16 @@ function tryPost(read: () => Running | undefined, path: string): void {
 }
 
 /** Runs a script of each package.json of the copy that has it. */
-function runScript({ packages }: Copy, name: string): void {
+function runInEach(
+  { packages }: Copy,
+  commandOf: (scripts: Record<string, string>) => string | undefined,
+): void {
   const bins = ['node_modules/.bin', 'packages/shared/node_modules/.bin'].map((path) => `${ROOT}${path}`)
   const env = { ...process.env, PATH: [...bins, process.env.PATH].join(':') }
   for (const cwd of packages) {
-    const script = JSON.parse(readFileSync(`${cwd}/package.json`, 'utf8')).scripts[name]
-    if (script === undefined) continue
-    const { status, stdout, stderr } = spawnSync(script, { cwd, encoding: 'utf8', env, shell: true })
+    const command = commandOf(JSON.parse(readFileSync(`${cwd}/package.json`, 'utf8')).scripts)
+    if (command === undefined) continue
+    const { status, stdout, stderr } = spawnSync(command, { cwd, encoding: 'utf8', env, shell: true })
     assert.equal(status, 0, stdout + stderr)
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { RaceResult } from '../../src/model/result.ts'
 import {
@@ -18,22 +18,13 @@ import {
   startInTerminal,
   whyNoScript,
 } from '../fixtures/bench-run.ts'
-import { testIf } from '../fixtures/test-if.ts'
 
 const linux = process.platform === 'linux'
 const skip = !linux && 'needs /proc'
 
-/** Each starts one or two whole runs: a short run of the tests has one of the seven. */
-const TRIED = sample(
-  'interruption',
-  ['Ctrl-C', 'SIGTERM', 'terminal', 'kill -9', 'start', 'second Ctrl-C', 'death'] as const,
-  1,
-)
-const testOne = (name: (typeof TRIED)[number]) => testIf(TRIED.includes(name))
-
 const NODE = ['--role', 'status', '--topology', 'direct', ...SHORT]
 
-testOne('Ctrl-C')('without NGINX its cells are skipped; Ctrl-C keeps what was measured', async () => {
+test('without NGINX its cells are skipped; Ctrl-C keeps what was measured', async () => {
   const env = { STARTGRID_NGINX: '/no/such/nginx' }
   const run = start(['--only', 'node,njs', '--role', 'status', ...SHORT, '--heats', '100'], env)
   const { place, stderr } = run
@@ -60,7 +51,7 @@ testOne('Ctrl-C')('without NGINX its cells are skipped; Ctrl-C keeps what was me
   assertNothingLeft(place)
 })
 
-testOne('SIGTERM')('SIGTERM and SIGHUP keep it as well, each with its exit code', async () => {
+test('full: SIGTERM and SIGHUP keep it as well, each with its exit code', async () => {
   for (const [signal, expected] of [
     ['SIGTERM', 143],
     ['SIGHUP', 129],
@@ -76,35 +67,29 @@ testOne('SIGTERM')('SIGTERM and SIGHUP keep it as well, each with its exit code'
 })
 
 /** `script` is that terminal: when it is killed, the kernel hangs up. */
-testOne('terminal')(
-  'a terminal that is lost leaves the report of what was measured',
-  { skip: skip || whyNoScript() },
-  async () => {
-    const run = startInTerminal(['--only', 'node', ...NODE, '--heats', '100'])
-    while (heatsIn(run.place) < 2) await sleep(50)
-    run.child.kill('SIGKILL')
-    await run.ended
-    while (processesOf(run.place).length > 0) await sleep(50)
-    assertReported(run.place)
-    assertNothingLeft(run.place)
-  },
-)
+test('full: a terminal that is lost leaves the report of what was measured', {
+  skip: skip || whyNoScript(),
+}, async () => {
+  const run = startInTerminal(['--only', 'node', ...NODE, '--heats', '100'])
+  while (heatsIn(run.place) < 2) await sleep(50)
+  run.child.kill('SIGKILL')
+  await run.ended
+  while (processesOf(run.place).length > 0) await sleep(50)
+  assertReported(run.place)
+  assertNothingLeft(run.place)
+})
 
-testOne('kill -9')(
-  'after kill -9 nothing is left running, and the report can be made',
-  { skip },
-  async () => {
-    const run = start(['--only', 'node', ...NODE, '--heats', '100'])
-    await saying(run, 'heat 3 of')
-    run.child.kill('SIGKILL')
-    await run.ended
-    while (processesOf(run.place).length > 0) await sleep(50)
-    assert.ok(!existsSync(join(run.place, 'out/report.html')))
-    const { code, stderr } = await start(['report', join(run.place, 'out')]).ended
-    assert.equal(code, 0, stderr)
-    assertReported(run.place)
-  },
-)
+test('after kill -9 nothing is left running, and the report can be made', { skip }, async () => {
+  const run = start(['--only', 'node', ...NODE, '--heats', '100'])
+  await saying(run, 'heat 3 of')
+  run.child.kill('SIGKILL')
+  await run.ended
+  while (processesOf(run.place).length > 0) await sleep(50)
+  assert.ok(!existsSync(join(run.place, 'out/report.html')))
+  const { code, stderr } = await start(['report', join(run.place, 'out')]).ended
+  assert.equal(code, 0, stderr)
+  assertReported(run.place)
+})
 
 /** At least two heats, one after the other, and their report. */
 function assertReported(place: string): RaceResult {
@@ -126,7 +111,7 @@ function heatsIn(place: string): number {
   return existsSync(path) ? readResult(path).heats.length : 0
 }
 
-testOne('start')('Ctrl-C while apps start stops them as well', async () => {
+test('full: Ctrl-C while apps start stops them as well', async () => {
   const run = start(['--only', 'node,fastify,koa', ...NODE])
   const { place, stderr } = run
   await saying(run, 'heat 1 of')
@@ -137,7 +122,7 @@ testOne('start')('Ctrl-C while apps start stops them as well', async () => {
   assertNothingLeft(place)
 })
 
-testOne('second Ctrl-C')('a second Ctrl-C ends at once', async () => {
+test('full: a second Ctrl-C ends at once', async () => {
   const run = start(['--only', 'node', ...NODE])
   await saying(run, 'heat 1 of')
   // Stopped servers cannot end in good order, so the first Ctrl-C waits for them.
@@ -151,7 +136,7 @@ testOne('second Ctrl-C')('a second Ctrl-C ends at once', async () => {
   assert.equal(code, 130)
 })
 
-testOne('death')('what dies during a run voids its cells, and the rest goes on', { skip }, async () => {
+test('full: what dies during a run voids its cells, and the rest goes on', { skip }, async () => {
   const nginx = await findNginx({ download: false })
   const long = [...SHORT.filter((word) => word !== '--quick'), '--heats', '2']
   const run = start(['--only', 'node,bun', '--role', 'status', ...long])

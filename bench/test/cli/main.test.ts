@@ -3,13 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { isDue } from '@startgrid/cli/test-run.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { RaceResult } from '../../src/model/result.ts'
 import { validateResult } from '../../src/model/result-file.ts'
 import { assertNothingLeft, CLI, failuresOf, readResult, SHORT, start } from '../fixtures/bench-run.ts'
 import { startCommandLine } from '../fixtures/command-line.ts'
-import { testIf } from '../fixtures/test-if.ts'
 
 const nginx = await findNginx({ download: false })
 
@@ -70,28 +68,24 @@ function assertMeasuredBehindNginx({ driver, heats, cells }: RaceResult): void {
   }
 }
 
-/** One more whole run: one in three short runs has it. */
-testIf(isDue('an app that does not come up', 3))(
-  'an app that does not come up fails the gate with its own words, and that is exit code 1',
-  async () => {
-    const args = ['--only', 'node,koa', '--role', 'status', '--topology', 'direct', ...SHORT, '--json', '-']
-    const { place, ended } = start(args, { TRUST_PROXY: 'nonsense' })
-    const { code, stdout, stderr } = await ended
-    assert.equal(code, 1, stderr)
-    const result = JSON.parse(stdout) as RaceResult
-    assert.deepEqual(validateResult(result), [])
-    assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
-    assert.equal(result.analysis?.cells.length, 3)
-    for (const cell of result.analysis?.cells ?? []) {
-      assert.deepEqual([cell.voided, cell.rate], [true, null])
-      const gate = cell.gates.find((one) => one.gate === 'conformance')
-      assert.equal(gate?.verdict, 'failed')
-      assert.match(gate?.finding ?? '', /TRUST_PROXY is "nonsense"/)
-    }
-    assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /TRUST_PROXY/)
-    assertNothingLeft(place)
-  },
-)
+test('an app that does not come up fails the gate with its own words, and that is exit code 1', async () => {
+  const args = ['--only', 'node,koa', '--role', 'status', '--topology', 'direct', ...SHORT, '--json', '-']
+  const { place, ended } = start(args, { TRUST_PROXY: 'nonsense' })
+  const { code, stdout, stderr } = await ended
+  assert.equal(code, 1, stderr)
+  const result = JSON.parse(stdout) as RaceResult
+  assert.deepEqual(validateResult(result), [])
+  assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
+  assert.equal(result.analysis?.cells.length, 3)
+  for (const cell of result.analysis?.cells ?? []) {
+    assert.deepEqual([cell.voided, cell.rate], [true, null])
+    const gate = cell.gates.find((one) => one.gate === 'conformance')
+    assert.equal(gate?.verdict, 'failed')
+    assert.match(gate?.finding ?? '', /TRUST_PROXY is "nonsense"/)
+  }
+  assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /TRUST_PROXY/)
+  assertNothingLeft(place)
+})
 
 describe('before anything is measured', () => {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-cli-'))

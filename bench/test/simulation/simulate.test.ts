@@ -2,13 +2,11 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { measureByBenchmark } from '../../simulation/method.ts'
 import { QUIET } from '../../simulation/scenarios.ts'
 import { DEFAULT_RUN, type Findings, halfWidthOf, Score } from '../../simulation/score.ts'
 import { study } from '../../simulation/study.ts'
 import { World } from '../../simulation/world.ts'
-import { testIf } from '../fixtures/test-if.ts'
 
 /**
  * The short version of `node bench/simulation/simulate.ts`: what 1,000 runs keep to, and four standard errors of so few. The seed makes
@@ -17,10 +15,6 @@ import { testIf } from '../fixtures/test-if.ts'
 
 const RUNS = 6
 
-/** Each simulates several whole runs: a short run of the tests has three of the four. */
-const TRIED = sample('simulations', ['noisy', 'quiet', 'cold', 'heats'] as const, 3)
-const testOne = (name: (typeof TRIED)[number]) => testIf(TRIED.includes(name))
-
 /** Of a part near `expected` in so many independent trials. */
 const allowance = (expected: number, trials: number) => 4 * Math.sqrt((expected * (1 - expected)) / trials)
 
@@ -28,7 +22,7 @@ for (const [name, width] of [
   ['noisy', 0.13],
   ['quiet', 0.08],
 ] as const)
-  testOne(name)(`${name}: intervals cover, are narrow, and find nothing that is not there`, async () => {
+  test(`${name}: intervals cover, are narrow, and find nothing that is not there`, async () => {
     const score = await study(name, { runs: RUNS, seed: 20261122 })
     for (const [metric, { coverage, twins, halfWidth, wrong }] of Object.entries(score.metrics)) {
       // Ratios of one race share a baseline: those of a run are worth about one in three.
@@ -47,19 +41,16 @@ for (const [name, width] of [
     assert.ok(Math.max(...score.seconds) < DEFAULT_RUN.maxSeconds)
   })
 
-testOne('cold')(
-  'still, cold cells are found, and what remains of them is not far from the truth',
-  async () => {
-    const { foundCold, falselyCold, metrics } = await study('still-cold', { runs: 3, seed: 7 })
-    assert.equal(foundCold.count, 3 * 3 * 2)
-    assert.ok(foundCold.part > 0.6, `${foundCold.part}`)
-    assert.ok(falselyCold.happened <= 1)
-    const { part, count } = metrics.cpu.coverage
-    assert.ok(part > 0.92 - allowance(0.08, count / 3), `${part}`)
-  },
-)
+test('still, cold cells are found, and what remains of them is not far from the truth', async () => {
+  const { foundCold, falselyCold, metrics } = await study('still-cold', { runs: 3, seed: 7 })
+  assert.equal(foundCold.count, 3 * 3 * 2)
+  assert.ok(foundCold.part > 0.6, `${foundCold.part}`)
+  assert.ok(falselyCold.happened <= 1)
+  const { part, count } = metrics.cpu.coverage
+  assert.ok(part > 0.92 - allowance(0.08, count / 3), `${part}`)
+})
 
-testOne('heats')('more heats give narrower intervals, within the time that they have', async () => {
+test('more heats give narrower intervals, within the time that they have', async () => {
   const few = await study('quiet', { runs: 2, seed: 2, heats: 2 })
   const many = await study('quiet', { runs: 2, seed: 2, heats: 6 })
   assert.ok(many.metrics.rate.halfWidth < few.metrics.rate.halfWidth)

@@ -1,7 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
@@ -18,8 +17,8 @@ const nginx = front.kind === 'none' ? undefined : front
 const ROLES = ['ssr', 'status'] as const
 const PLACES = TOPOLOGIES.flatMap((topology) => ROLES.map((role) => ({ role, topology })))
 
-/** It is no app of the grid, so the tests of the grid do not prove it. A short run tries one of its roles in one place. */
-for (const { role, topology } of sample('fastify-express', PLACES, 1)) {
+/** It is no app of the grid, so the tests of the grid do not prove it. */
+for (const { role, topology } of PLACES) {
   const skip = topology !== 'direct' && front.kind === 'none' && front.describe()
   test(`conformance of fastify-express/${role} ${topology}`, { skip }, async (t) => {
     const proxy: Pick<System, 'nginx'> = topology === 'direct' ? {} : { nginx: { front: topology } }

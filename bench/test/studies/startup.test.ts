@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { figuresOf } from '../../src/judge/figures.ts'
 import { newHeat } from '../../src/measure/heat.ts'
@@ -25,7 +24,7 @@ test('an app starts, with a compile cache and without, and its memory is known',
   const systems = Object.values(startup.races).flatMap((race) =>
     race.systems.map((system) => ({ race, system })),
   )
-  for (const { race, system } of sample('starts', systems, 2)) {
+  for (const { race, system } of systems.slice(0, 2)) {
     assert.ok(isProbe(race))
     const figures = await race.probe(system, context)
     assert.ok((figures.startup ?? 0) > 0, system)

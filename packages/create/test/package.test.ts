@@ -6,13 +6,12 @@ import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { isDue, isTested, oneRunIn, sample, TEST_RUN } from '@startgrid/cli/test-run.ts'
 import { ejectTree } from '@startgrid/eject/eject-tree.ts'
 import { readSource } from '@startgrid/eject/source.ts'
-import { APPS, type App } from '@startgrid/grid/apps.ts'
+import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 import { type Bundle, readBundle } from '../src/bundle.ts'
 
-/** The package as npm packs and runs it. Short runs try it in turn with the projects that the tests of eject install. */
+/** The package as npm packs and runs it. */
 
 const MEGABYTE = 2 ** 20
 const LIMIT = { timeout: 300_000 }
@@ -41,92 +40,81 @@ function create(args: readonly string[], cwd: string) {
   return run('npx', ['--yes', '--offline', `--package=${tarball}`, '--', 'create-startgrid', ...args], cwd)
 }
 
-const isPacked = TEST_RUN.full || !isDue('installed projects', 2)
-
-if (isPacked)
-  describe('create-startgrid', () => {
-    before(async () => {
-      directory = mkdtempSync(join(tmpdir(), 'create-'))
-      const { code, stdout, stderr } = await run(
-        'npm',
-        ['pack', '--json', `--pack-destination=${directory}`],
-        ROOT,
-      )
-      equal(code, 0, stderr)
-      const [packed] = Object.values(JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))) as {
-        filename: string
-      }[]
-      tarball = join(directory, packed?.filename ?? '')
-      bundle = readBundle(pathToFileURL(join(ROOT, 'dist/projects.json.br')))
-    }, LIMIT)
-
-    after(() => rmSync(directory, { recursive: true, force: true }))
-
-    test('it is at most 1 MB, and needs no other package', LIMIT, () => {
-      ok(statSync(tarball).size <= MEGABYTE)
-      const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>
-      equal(manifest.dependencies, undefined)
-      match(readFileSync(join(ROOT, 'dist/LICENSES.txt'), 'utf8'), /^@clack\/prompts /m)
-    })
-
-    const tried = sample(
-      'create',
-      APPS.filter((app) => isTested(app)),
-      1,
-      oneRunIn(2),
+describe('create-startgrid', () => {
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'create-'))
+    const { code, stdout, stderr } = await run(
+      'npm',
+      ['pack', '--json', `--pack-destination=${directory}`],
+      ROOT,
     )
-    const [sampled] = tried
+    equal(code, 0, stderr)
+    const [packed] = Object.values(JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))) as {
+      filename: string
+    }[]
+    tarball = join(directory, packed?.filename ?? '')
+    bundle = readBundle(pathToFileURL(join(ROOT, 'dist/projects.json.br')))
+  }, LIMIT)
 
-    for (const app of tried) {
-      test(
-        `${app.name} is byte for byte what pnpm eject makes, with all options and without`,
-        LIMIT,
-        async () => {
-          const source = await readSource(app, new AbortController().signal)
-          const packed = bundle.sources[app.name]
-          ok(packed)
-          for (const options of [[], optionsOf(app)]) {
-            const choices = { name: '@acme/tea-shop', options, lockfile: true }
-            deepEqual([...ejectTree(packed, choices)], [...ejectTree(source, choices)])
-          }
-        },
-      )
-    }
+  after(() => rmSync(directory, { recursive: true, force: true }))
 
-    test('run from the tarball, it makes the same project as pnpm eject', LIMIT, async () => {
-      const app = sampled ?? APPS[0]
-      ok(app)
-      const [ours, theirs] = [join(directory, 'ours'), join(directory, 'theirs')]
-      mkdirSync(ours)
-      mkdirSync(theirs)
-      // npx runs offline here, and npm would then write no lockfile.
-      const flags = ['--no-lockfile', ...optionsOf(app).flatMap((name) => ['--with', name])]
-      const created = await create(
-        ['my-app', '--framework', app.framework, '--role', app.role, ...flags],
-        theirs,
-      )
-      equal(created.code, 0, created.stderr)
-      match(created.stdout, /^my-app is a project of its own now/)
-      const ejected = await run(process.execPath, [EJECT, app.name, join(ours, 'my-app'), ...flags], ours)
-      equal(ejected.code, 0, ejected.stderr)
-      deepEqual(readAll(join(theirs, 'my-app')), readAll(join(ours, 'my-app')))
-    })
-
-    test('with --yes it asks nothing, and without a terminal it lists the apps', LIMIT, async () => {
-      const empty = join(directory, 'empty')
-      mkdirSync(empty)
-      const asked = await create([], empty)
-      equal(asked.code, 2)
-      equal(new Set(asked.stderr.match(/\b\w+\/(?:hello|ssr|status)\b/g)).size, APPS.length)
-      deepEqual(readdirSync(empty), [])
-      const unknown = await create(['my-app', '--framework', 'nest', '--yes'], empty)
-      equal(unknown.code, 1)
-      match(unknown.stderr, /^There is no framework 'nest'\. There are: node, fastify, /m)
-      const made = await create(['--yes', '--no-git', '--no-lockfile'], empty)
-      equal(made.code, 0, made.stderr)
-      deepEqual(readdirSync(empty), ['my-app'])
-    })
+  test('it is at most 1 MB, and needs no other package', LIMIT, () => {
+    ok(statSync(tarball).size <= MEGABYTE)
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>
+    equal(manifest.dependencies, undefined)
+    match(readFileSync(join(ROOT, 'dist/LICENSES.txt'), 'utf8'), /^@clack\/prompts /m)
   })
+
+  for (const app of findApps('fastify/ssr')) {
+    test(
+      `${app.name} is byte for byte what pnpm eject makes, with all options and without`,
+      LIMIT,
+      async () => {
+        const source = await readSource(app, new AbortController().signal)
+        const packed = bundle.sources[app.name]
+        ok(packed)
+        for (const options of [[], optionsOf(app)]) {
+          const choices = { name: '@acme/tea-shop', options, lockfile: true }
+          deepEqual([...ejectTree(packed, choices)], [...ejectTree(source, choices)])
+        }
+      },
+    )
+  }
+
+  test('run from the tarball, it makes the same project as pnpm eject', LIMIT, async () => {
+    const [app] = findApps('fastify/ssr')
+    ok(app)
+    const [ours, theirs] = [join(directory, 'ours'), join(directory, 'theirs')]
+    mkdirSync(ours)
+    mkdirSync(theirs)
+    // npx runs offline here, and npm would then write no lockfile.
+    const flags = ['--no-lockfile', ...optionsOf(app).flatMap((name) => ['--with', name])]
+    const created = await create(
+      ['my-app', '--framework', app.framework, '--role', app.role, ...flags],
+      theirs,
+    )
+    equal(created.code, 0, created.stderr)
+    match(created.stdout, /^my-app is a project of its own now/)
+    const ejected = await run(process.execPath, [EJECT, app.name, join(ours, 'my-app'), ...flags], ours)
+    equal(ejected.code, 0, ejected.stderr)
+    deepEqual(readAll(join(theirs, 'my-app')), readAll(join(ours, 'my-app')))
+  })
+
+  test('with --yes it asks nothing, and without a terminal it lists the apps', LIMIT, async () => {
+    const empty = join(directory, 'empty')
+    mkdirSync(empty)
+    const asked = await create([], empty)
+    equal(asked.code, 2)
+    equal(new Set(asked.stderr.match(/\b\w+\/(?:hello|ssr|status)\b/g)).size, APPS.length)
+    deepEqual(readdirSync(empty), [])
+    const unknown = await create(['my-app', '--framework', 'nest', '--yes'], empty)
+    equal(unknown.code, 1)
+    match(unknown.stderr, /^There is no framework 'nest'\. There are: node, fastify, /m)
+    const made = await create(['--yes', '--no-git', '--no-lockfile'], empty)
+    equal(made.code, 0, made.stderr)
+    deepEqual(readdirSync(empty), ['my-app'])
+  })
+})
 
 /** Those that the app can have. */
 function optionsOf({ name }: App): string[] {

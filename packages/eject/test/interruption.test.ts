@@ -4,7 +4,6 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { startEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
@@ -20,7 +19,7 @@ function installGit(directory: string, init: string): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` }
 }
 
-for (const signal of sample('signals', ['SIGINT', 'SIGTERM', 'SIGHUP'] as const, 1)) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   test(`${signal} amid the work: nothing is left, neither files nor processes`, LIMIT, async () => {
     using directory = temporaryDirectory()
     const parent = join(directory.path, 'projects')

@@ -6,7 +6,6 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
@@ -22,7 +21,7 @@ const isThere = spawnSync('docker', ['image', 'inspect', IMAGE], { stdio: 'ignor
 
 test('its configuration is one file, in which only what the build knows is left open', async () => {
   using directory = temporaryDirectory()
-  for (const { name, role } of sample('configuration of njs', NJS_APPS, 1)) {
+  for (const { name, role } of NJS_APPS) {
     const project = join(directory.path, role)
     equal((await runEject([name, project, '--no-git', '--no-lockfile'])).code, 0)
     const config = readFileSync(join(project, 'nginx.conf.template'), 'utf8')
@@ -57,11 +56,11 @@ function neverShed(template: string): void {
 }
 
 // Its engine is the one that a project needs; what distributions have is older.
-describe(`in the NGINX of ${IMAGE}`, {
+describe(`full: in the NGINX of ${IMAGE}`, {
   skip: !isThere && `There is no image ${IMAGE}: docker pull ${IMAGE}`,
   concurrency: true,
 }, () => {
-  for (const { name, role, absent } of sample('njs in its image', NJS_APPS, 1)) {
+  for (const { name, role, absent } of NJS_APPS) {
     test(`${name} conforms, and stops with 0`, async () => {
       using directory = temporaryDirectory()
       const project = join(directory.path, 'my-app')

@@ -9,16 +9,15 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTested, sample } from '@startgrid/cli/test-run.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
-import { ProjectDirectory, sampleInstalled } from './support/project.ts'
+import { ProjectDirectory } from './support/project.ts'
 
-/** Each option, installed and run. A short run tries at most one framework, with ssr, which has all that there is to observe. */
+/** Each option, installed and run, with ssr, which has all that there is to observe. */
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
 const PROBE_TRACE_ID = TRACE_ID.replace('0af', 'fa0')
@@ -26,12 +25,12 @@ const PARENT_ID = 'b7ad6b7169203331'
 
 const front = await findNginx({ choice: 'path', download: false })
 
-const apps = APPS.filter((app) => app.runtime !== 'nginx' && app.role === 'ssr' && isTested(app))
+const apps = APPS.filter((app) => app.runtime !== 'nginx' && app.role === 'ssr')
 
-for (const app of sampleInstalled('with options', apps)) {
+for (const app of apps) {
   const isObserved = app.runtime === 'node'
   const names = [...(isObserved ? ['telemetry'] : []), 'nginx', 'kubernetes']
-  test(`${app.name} with ${names.join(', ')}`, { timeout: 600_000 }, async (t) => {
+  test(`full: ${app.name} with ${names.join(', ')}`, { timeout: 600_000 }, async (t) => {
     using directory = temporaryDirectory()
     const path = join(directory.path, 'my-app')
     const ejected = await runEject([app.name, path, '--with', names.join(',')])
@@ -81,7 +80,7 @@ test('an app that cannot have an option says why, in one sentence', async () => 
     ['njs/hello', 'telemetry', /choose an app on Node/],
     ['njs/hello', 'nginx', /inside NGINX already/],
   ] as const
-  for (const [name, option, reason] of sample('refused options', refused, 2)) {
+  for (const [name, option, reason] of refused) {
     const { code, stderr } = await runEject([name, join(directory.path, 'my-app'), '--with', option])
     deepEqual([code === 0, stderr.trim().split('\n').length], [false, 1], `${name} ${option}`)
     match(stderr, reason)

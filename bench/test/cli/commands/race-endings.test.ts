@@ -8,10 +8,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
 
-/** However a race of two commits ends, nothing of it is left: no process, no worktree, no directory. A short run tries Ctrl-C at one time, and one other way. */
+/** However a race of two commits ends, nothing of it is left: no process, no worktree, no directory. */
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const skip = process.platform !== 'linux' && 'only Linux has /proc, where processes are looked for'
@@ -142,15 +141,13 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 }
 
-const [byHand, others] = [/^SIGINT while/, /^(?!SIGINT while)/].map((names) =>
-  Object.entries(WAYS).filter(([name]) => names.test(name)),
-)
+const FEW = ['SIGINT while it measures', 'SIGKILL while it measures']
 
-for (const [name, way] of [
-  ...sample('interruptions', byHand ?? [], 1),
-  ...sample('endings', others ?? [], 1),
-])
-  test(`${name}: nothing is left`, { skip, timeout: 300_000 }, async () => {
+for (const [name, way] of Object.entries(WAYS))
+  test(`${FEW.includes(name) ? '' : 'full: '}${name}: nothing is left`, {
+    skip,
+    timeout: 300_000,
+  }, async () => {
     const place = mkdtempSync(join(tmpdir(), 'startgrid-endings-'))
     const [repository, temporary] = [join(place, 'repository'), join(place, 'tmp')]
     for (const directory of [repository, temporary]) mkdirSync(directory)

@@ -7,10 +7,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { isDue } from '@startgrid/cli/test-run.ts'
 import { validateResult } from '../../../src/model/result-file.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
-import { testIf } from '../../fixtures/test-if.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 
@@ -174,20 +172,17 @@ describe('a race of commands', () => {
     }
   })
 
-  testIf(isDue('long race', 4))(
-    'of a slower one: the last sentence says which, and a regression is exit code 1',
-    async () => {
-      const words = ['--heats', '5', '--fail-on-regression', '3%']
-      const { out, err, code } = await race(...words, 'node before.js', 'node slow.js')
-      assert.equal(code, 1, err)
-      assert.match(
-        out.replaceAll('\n', ' '),
-        / (slow (?:handles|needs) .* than before|slow .* times .* as before).*\)\. $/,
-      )
-      assert.match(err, /^slow is slower than before by more than 3.0 % \(GET \/\): exit code 1\.$/m)
-      assert.deepEqual(left(), [])
-    },
-  )
+  test('full: of a slower one: the last sentence says which, and a regression is exit code 1', async () => {
+    const words = ['--heats', '5', '--fail-on-regression', '3%']
+    const { out, err, code } = await race(...words, 'node before.js', 'node slow.js')
+    assert.equal(code, 1, err)
+    assert.match(
+      out.replaceAll('\n', ' '),
+      / (slow (?:handles|needs) .* than before|slow .* times .* as before).*\)\. $/,
+    )
+    assert.match(err, /^slow is slower than before by more than 3.0 % \(GET \/\): exit code 1\.$/m)
+    assert.deepEqual(left(), [])
+  })
 
   for (const [name, words, sentence] of [
     ['nothing to race', [], /^Name what to race/],

@@ -3,23 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDue, oneRunIn, sample } from '@startgrid/cli/test-run.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { personalEnvironment } from './environment.ts'
 
 export type PackageManager = 'npm' | 'pnpm'
-
-const installed = isDue('installed projects', 2)
-  ? sample('kinds of installed projects', ['plain', 'with options'] as const, 1, oneRunIn(2))
-  : []
-
-/**
- * The projects that this run installs. A full run installs all. Of short ones, one in two installs one project, in turn a plain one and
- * one with options; the others pack `create-startgrid`, in the tests of that package.
- */
-export function sampleInstalled<Item>(kind: 'plain' | 'with options', items: readonly Item[]): Item[] {
-  return installed.includes(kind) ? sample(`installed ${kind}`, items, 1, oneRunIn(4)) : []
-}
 
 const COMMANDS: Readonly<Record<PackageManager, readonly string[]>> = {
   npm: ['npm'],

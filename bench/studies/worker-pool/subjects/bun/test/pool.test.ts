@@ -3,7 +3,7 @@ import { createApp } from '@startgrid/bun/app.ts'
 import { testPool } from '@startgrid/worker-pool/test/task-pool.ts'
 import { pool } from '../src/pool.ts'
 
-testPool('bun', test, async (options) => {
+testPool(test, async (options) => {
   const app = createApp(options, pool(options))
   const server = Bun.serve({ ...app, hostname: '127.0.0.1', port: 0 } as Bun.Serve.Options<undefined>)
   return {

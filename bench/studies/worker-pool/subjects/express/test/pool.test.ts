@@ -6,7 +6,7 @@ import { listen } from '@startgrid/shared/process/lifecycle.ts'
 import { testPool } from '@startgrid/worker-pool/test/task-pool.ts'
 import { createApp } from '../src/pool.ts'
 
-testPool('express', test, async (options) => {
+testPool(test, async (options) => {
   const server = protect(createServer(SERVER_OPTIONS, createApp(options)), options)
   const url = await listen(server, readConfig({ PORT: '0' }))
   return {

@@ -20,7 +20,7 @@ const serve: Serve = async (options) => {
   }
 }
 
-testPool('fastify', test, serve)
+testPool(test, serve)
 
 test('qoper8-cp: a worker that was killed while idle takes one task along, and not the server', async () => {
   const workers: ChildProcess[] = []

@@ -1,7 +1,6 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sample } from '@startgrid/cli/test-run.ts'
 import { Health } from '@startgrid/shared/http/health.ts'
 import { pagePolicy } from '@startgrid/shared/http/security-headers.ts'
 import { readConfig } from '@startgrid/shared/process/config.ts'
@@ -81,12 +80,9 @@ function createOptions() {
   return { ...options, readLines }
 }
 
-/**
- * Registers the tests: in a full run for both libraries, in a short one for one of them.
- * @param framework others may have the other library in the same run
- */
-export function testPool(framework: string, test: Test, serve: Serve): void {
-  for (const library of sample(`library of ${framework}/pool`, POOL_LIBRARIES, 1)) {
+/** Registers the tests, for both libraries. */
+export function testPool(test: Test, serve: Serve): void {
+  for (const library of POOL_LIBRARIES) {
     test(`${library}: a worker gives the same response as the main process`, async () => {
       await using app = await servePool(serve, { POOL: library })
       for (const path of ['/local', '/helloworld']) {
