@@ -1,4 +1,5 @@
 import { globSync } from 'node:fs'
+import { test } from 'node:test'
 
 /**
  * Tests that start nothing and change nothing outside of themselves share one process: alone, each of these seventy files would load the
@@ -10,4 +11,11 @@ const files = globSync(['{experiment,golden,judge,model,report}/**/*.test.ts', '
   exclude: ['**/browser.test.ts'],
 })
 if (files.length === 0) throw new Error('There is no test file that could share this process.')
-for (const file of files.toSorted()) await import(`./${file}`)
+const loading = load()
+// --test-force-exit ends the process as soon as no known test is left: this one is, until all others are known.
+test('every file is loaded', () => loading)
+await loading
+
+async function load(): Promise<void> {
+  for (const file of files.toSorted()) await import(`./${file}`)
+}
