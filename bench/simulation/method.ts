@@ -118,7 +118,6 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
       checked: 1,
       errors: {},
       ...{ meanLatency: (connections * lasted) / requests, handshakes: {} },
-      generator: { cpuSeconds: null, waitSeconds: null },
     }
   }
   const generator = { pids: () => [], responseLength: async () => 1, run } as unknown as LastingGenerator

@@ -10,7 +10,7 @@ import {
   type Subject,
   takeSample,
 } from '@startgrid/machine/accounts/sample.ts'
-import type { GeneratorAccounts, LastingGenerator } from '../load/generator.ts'
+import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { LaunchRecord, Spread } from '../model/heat.ts'
@@ -175,15 +175,13 @@ export interface Servers {
   stop(): Promise<Spread[]>
 }
 
-/** The account of the time since; it is worked out when the load has said what it knows of its generator. */
-export type EndAccount = () => Promise<(own: GeneratorAccounts) => Account>
+/** The account of the time since; it is worked out when the load has said for how long its generator polled. */
+export type EndAccount = () => Promise<(pollingSeconds: number) => Account>
 
 /** What a load took, and what others took meanwhile. */
 export interface Account {
   cpuSeconds: CpuSeconds
   disturbance: Disturbance
-  /** Why the load does not count, whatever it measured: a clause. It is offered again. */
-  voidBecause?: string
 }
 
 /** Begins the account of processes that this machine's kernel runs. */
@@ -191,6 +189,6 @@ export function beginAccountOf(subject: Subject): EndAccount {
   const before = takeSample(subject)
   return async () => {
     const after = takeSample(subject)
-    return (own) => compareSamples(before, after, own)
+    return (pollingSeconds) => compareSamples(before, after, pollingSeconds)
   }
 }

@@ -52,16 +52,6 @@ export interface SliceLoad {
   bytes?: number
   /** As of `LoadResult`. */
   handshakes: Readonly<Record<string, number>>
-  generator: GeneratorAccounts
-}
-
-/** Of all the generator's threads, for this load; null where the system does not tell. */
-export interface GeneratorAccounts {
-  cpuSeconds: number | null
-  /** Ready to run, but waiting for a core. */
-  waitSeconds: number | null
-  /** For how long each of its processes polled, that is, never left its core by itself. */
-  pollingSeconds?: number
 }
 
 /** packages/loadgen in processes that stay warm between loads; in new ones if one dies. */
@@ -89,13 +79,12 @@ export class LastingGenerator {
   /** Offers one slice. @throws {LoadError} as `offer` */
   async run(plan: SlicePlan): Promise<SliceLoad> {
     const load = await this.offer(plan)
-    const { requests, seconds, rate, checked, errors, latency, bytes, handshakes, cpu, self } = load
+    const { requests, seconds, rate, checked, errors, latency, bytes, handshakes } = load
     return {
       ...{ requests, seconds, rate, checked, handshakes },
       errors: occurred(errors),
       meanLatency: latency.mean / 1000,
       ...(requests > 0 && { bytes: bytes / requests }),
-      generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds, pollingSeconds: seconds },
     }
   }
 

@@ -6,7 +6,7 @@ import { hasExactClock } from '@startgrid/machine/accounts/sample.ts'
 import type { Account, EndAccount, Server } from '../environments/environment.ts'
 import { isTaken } from '../judge/gates.ts'
 import { trialOf } from '../judge/trial.ts'
-import type { GeneratorAccounts, LastingGenerator, SliceLoad, SlicePlan } from '../load/generator.ts'
+import type { LastingGenerator, SliceLoad, SlicePlan } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
 import type { Slice, SliceDetail, Trial } from '../model/heat.ts'
@@ -58,8 +58,12 @@ export async function measureSlice(
   const { details } = track
   const { connections } = entrant.cell
   const plan = { connections, durationMs, timeoutMs: SLICE_TIMEOUT_MS, seed }
-  const { load, otherConnections, ...frame } = await measure(track, entrant, (place, onPhase) =>
-    onPhase((phases) => generator.run({ ...place, ...plan, ...phases })),
+  const { load, otherConnections, ...frame } = await measure(
+    track,
+    entrant,
+    (place, onPhase) => onPhase((phases) => generator.run({ ...place, ...plan, ...phases })),
+    // It polls: it never leaves its core by itself.
+    ({ seconds }) => seconds,
   )
   const { disturbance } = frame
   return {
@@ -97,11 +101,9 @@ export async function measureTrial(
     load: result,
     otherConnections: _,
     ...frame
-  } = await measure(track, entrant, async (place, onPhase) => {
-    const offered = await onPhase((phases) => entrant.generator.offer({ ...place, ...plan, ...phases }))
-    const { cpu, self } = offered
-    return { ...offered, generator: { cpuSeconds: cpu.seconds, waitSeconds: self.waitSeconds } }
-  })
+  } = await measure(track, entrant, (place, onPhase) =>
+    onPhase((phases) => entrant.generator.offer({ ...place, ...plan, ...phases })),
+  )
   return trialOf(result, { ...frame, disturbed: isTaken(frame.disturbance) })
 }
 
@@ -110,7 +112,7 @@ type Place = Pick<SlicePlan, 'target' | 'signal'> & ReturnType<typeof requestOf>
 
 type OnPhase = <Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>) => Promise<Load>
 
-interface Measured<Load> extends Omit<Account, 'voidBecause'> {
+interface Measured<Load> extends Account {
   cell: string
   at: number
   load: Load
@@ -118,37 +120,31 @@ interface Measured<Load> extends Omit<Account, 'voidBecause'> {
   otherConnections: number | null
 }
 
-/** How often a load is offered whose account says each time that it does not count. */
-const TRIES = 4
-
-/** Offers one load, again a few times if it does not count, and takes what the kernel says of it before and after. */
-async function measure<Load extends { generator: GeneratorAccounts }>(
+/**
+ * Offers one load, and takes what the kernel says of it before and after.
+ * @param pollingOf as of `compareSamples`
+ */
+async function measure<Load extends object>(
   { signal, beganAt, details }: Track,
   { cell, server, workload, generator }: Entrant,
   offer: (place: Place, onPhase: OnPhase) => Promise<Load>,
+  pollingOf: (load: Load) => number = () => 0,
 ): Promise<Measured<Load>> {
   const place = { target: server.target, ...requestOf(workload), signal }
-  for (let tries = 1; ; tries++) {
-    await failIfEnded(server)
-    const accounts = new LoadAccounts({ server, generator }, details && cell.topology !== 'direct')
-    const load = await offer(place, (one) => accounts.observe(one)).catch(asFailure)
-    const { voidBecause, ...account } = await accounts.read(
-      load instanceof CellFailure ? UNKNOWN : load.generator,
-    )
-    // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
-    await nextTurn()
-    signal.throwIfAborted()
-    await failIfEnded(server)
-    if (load instanceof CellFailure) throw load
-    if (voidBecause === undefined)
-      return {
-        cell: cell.id,
-        at: (accounts.beganAt - beganAt) / 1000,
-        load,
-        otherConnections: accounts.otherConnections,
-        ...account,
-      }
-    if (tries === TRIES) throw new CellFailure(voidBecause)
+  await failIfEnded(server)
+  const accounts = new LoadAccounts({ server, generator }, details && cell.topology !== 'direct')
+  const load = await offer(place, (one) => accounts.observe(one)).catch(asFailure)
+  // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
+  await nextTurn()
+  signal.throwIfAborted()
+  await failIfEnded(server)
+  if (load instanceof CellFailure) throw load
+  return {
+    cell: cell.id,
+    at: (accounts.beganAt - beganAt) / 1000,
+    load,
+    otherConnections: accounts.otherConnections,
+    ...accounts.read(pollingOf(load)),
   }
 }
 
@@ -205,8 +201,8 @@ class LoadAccounts {
     }
   }
 
-  async read(own: GeneratorAccounts): Promise<Account> {
-    return this.#compare?.(own) ?? NO_ACCOUNT
+  read(pollingSeconds: number): Account {
+    return this.#compare?.(pollingSeconds) ?? NO_ACCOUNT
   }
 
   get otherConnections(): number | null {
@@ -220,9 +216,6 @@ class LoadAccounts {
     else this.#compare = await this.#end?.()
   }
 }
-
-/** Of a load that was not offered. */
-const UNKNOWN: GeneratorAccounts = { cpuSeconds: null, waitSeconds: null }
 
 const NO_ACCOUNT: Account = {
   cpuSeconds: { app: null, proxy: null, generator: null },

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cpuOf, type ProcessAccount, readThreads, waitOf } from './accounts/threads.ts'
+import { cpuOf, type ProcessAccount, readThreads } from './accounts/threads.ts'
 
 /** Where a server listens. */
 export type Address = { host: string; port: number } | { socketPath: string }
@@ -92,14 +92,6 @@ function isOf(pid: number, groups: readonly number[], mark: string): boolean {
  */
 export function cpuSeconds(pids: readonly number[] | undefined): number | undefined {
   return sumOf(pids, (pid) => cpuOf(accountOf(pid)))
-}
-
-/**
- * Seconds for which the current threads of the processes were ready to run, but waited for a core.
- * @returns undefined as in `cpuSeconds`
- */
-export function waitSeconds(pids: readonly number[] | undefined): number | undefined {
-  return sumOf(pids, (pid) => waitOf(accountOf(pid)))
 }
 
 function accountOf(pid: number): ProcessAccount {

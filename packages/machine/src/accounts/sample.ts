@@ -22,21 +22,11 @@ export interface Disturbance {
   generatorForeign: number | null
 }
 
-/** The generator's report of its own threads, in seconds; null if the system does not tell. */
-export interface OwnAccount {
-  cpuSeconds: number | null
-  /** Ready to run, but waiting for a core. */
-  waitSeconds: number | null
-  /** For how long it polled, that is, never left its core by itself; absent if it sleeps. */
-  pollingSeconds?: number
-}
-
 /** The processes whose time is kept apart from that of all others. */
 export interface Subject {
   /** Undefined if the processes are not known. */
   app: readonly number[] | undefined
   proxy: readonly number[]
-  /** Empty if each load has its own process, which reports its accounts itself. */
   generator: readonly number[]
   /** Null if processes cannot be pinned: then the core does not tell them from others. */
   cores: Cores | null
@@ -102,12 +92,12 @@ export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
  * *A host that stops a core* shows in no account: the kernel neither runs nor waits meanwhile. A generator that polls tells it, because it lacks
  * CPU time. On a busy host such stops took 25 ms, half of a slice. Where the kernel keeps interrupts apart, it always lacks some, which tells
  * nothing.
- * @param own the generator's accounts, for a driver whose processes live as long as one load
+ * @param pollingSeconds for how long each generator polled, that is, never left its core by itself; 0 if that is not known
  */
 export function compareSamples(
   before: Sample,
   after: Sample,
-  own?: OwnAccount,
+  pollingSeconds = 0,
 ): { cpuSeconds: CpuSeconds; disturbance: Disturbance } {
   const seconds = (after.at - before.at) / 1000
   const [app, proxy] = [spent(before.app, after.app), spent(before.proxy, after.proxy)]
@@ -117,12 +107,12 @@ export function compareSamples(
   const lost = lostSeconds(totalOf(app), before.appTicks, after.appTicks)
   const plus = (seconds: number | null) => seconds && seconds + lost
   const used = { app: plus(totalOf(app)), proxy: totalOf(proxy), servers: plus(totalOf(servers)) }
-  const generatorCpu = totalOf(generator) ?? own?.cpuSeconds ?? null
+  const generatorCpu = totalOf(generator)
   // Of several, the first one runs on the generator's core.
-  const firstCpu = totalOf(generator && new Map([...generator].slice(0, 1))) ?? generatorCpu
-  const generatorWait = worstWait(generator) ?? own?.waitSeconds ?? null
+  const firstCpu = totalOf(generator && new Map([...generator].slice(0, 1)))
+  const generatorWait = worstWait(generator)
   const tellsStops = generatorCpu !== null && !after.isApart
-  const stopped = tellsStops ? (own?.pollingSeconds ?? 0) - generatorCpu / (generator?.size || 1) : 0
+  const stopped = tellsStops ? pollingSeconds - generatorCpu / (generator?.size || 1) : 0
   const interrupts = (after.interrupts - before.interrupts) / (used.servers || 1)
   return {
     cpuSeconds: {

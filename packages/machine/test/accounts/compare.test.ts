@@ -64,8 +64,7 @@ describe('waiting', () => {
   test('of a generator that polls includes stops of its core, which no other account shows', () => {
     const waitOf = (cpu: number, waited: number, pollingSeconds?: number, isApart = false) => {
       const after = { ...NOTHING, at: 2000, generator: new Map([process(GENERATOR, [cpu, waited])]), isApart }
-      const own = { cpuSeconds: null, waitSeconds: null, ...(pollingSeconds && { pollingSeconds }) }
-      return compareSamples(NOTHING, after, own).disturbance.generatorWait
+      return compareSamples(NOTHING, after, pollingSeconds).disturbance.generatorWait
     }
     near(waitOf(0.6, 0, 0.95), 0.35)
     near(waitOf(0.6, 0.1, 0.95), 0.35)

@@ -127,22 +127,6 @@ describe('what others took', { skip }, () => {
     assert.ok(disturbance.generatorWait > LEAST, JSON.stringify(disturbance))
     assert.ok(disturbance.generatorForeign > LEAST, JSON.stringify(disturbance))
   })
-
-  check('a generator with a process per load gives its accounts itself', async () => {
-    await burn(generator)
-    const whole = { app: [], proxy: [], generator: [], cores: cores ?? null }
-    const before = takeSample(whole)
-    await sleep(MEASURED_MS)
-    const after = takeSample(whole)
-    const seconds = (after.at - before.at) / 1000
-    const unknown = compareSamples(before, after).disturbance
-    assert.deepEqual([unknown.generatorWait, unknown.generatorForeign], [null, null])
-    const all = compareSamples(before, after, { cpuSeconds: 0, waitSeconds: seconds / 4 })
-    assert.ok(Math.abs((all.disturbance.generatorWait ?? 0) - 0.25) < 1e-9)
-    const own = compareSamples(before, after, { cpuSeconds: seconds / 5, waitSeconds: 0 })
-    const difference = (all.disturbance.generatorForeign ?? 0) - (own.disturbance.generatorForeign ?? 0)
-    assert.ok(Math.abs(difference - 0.2) < 0.01, `${difference}: what is its own is not foreign`)
-  })
 })
 
 describe('what is not known is null', () => {
