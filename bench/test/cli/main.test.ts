@@ -99,7 +99,7 @@ describe('before anything is measured', () => {
     for (const [args, sentence] of [
       [['--only', 'fastfy'], /^There is no app 'fastfy'\. Frameworks: .*\.\n$/],
       [['--heats', '0'], /^--heats is '0', but must be .*\.\n$/],
-      [['--list'], /^pnpm bench --list is gone: .*\.\n$/],
+      [['--resume'], /^pnpm bench --resume is gone: .*\.\n$/],
       [['compar'], /^There is no command 'compar', only grid, race, study, .*\.\n$/],
     ] as const) {
       const { code, stdout, stderr } = await run(...args)

@@ -1,52 +1,25 @@
 /** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
 const GONE: Readonly<Record<string, string>> = {
   'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
-  'pnpm conformance --http2': 'nginx/test/http2.test.ts asks an app over HTTP/2',
-  'pnpm conformance --seed': 'it sends the same requests every time',
-  'pnpm conformance --runs': 'it sends the same requests every time',
-  'pnpm conformance --manners': 'docs/choosing-a-framework.md lists what differs between frameworks',
   '--with metrics': 'choose --with telemetry and set OTEL_METRICS_EXPORTER=prometheus',
   '--with bench': 'race pull requests with the action of this repository, action/README.md',
-  'pnpm load -n': '--duration says how long a load lasts',
-  'pnpm load --requests': '--duration says how long a load lasts',
-  'pnpm load --arrivals': 'with --rate, requests are always due at random times',
-  'pnpm load --pipeline': 'a connection has one request in flight; --connections 512 makes more of them',
-  'pnpm load --new-connections': "-H 'connection: close' asks for a connection per request",
-  'pnpm load --check': 'pnpm bench race URL compares responses',
-  'pnpm load --expect-body': 'pnpm bench race URL compares responses',
-  'pnpm load --path-file': 'several URLs may be given',
-  'pnpm load --series': '--json has the histograms of a load, of which several may follow each other',
   'pnpm bench --docker': 'docker compose run --rm bench runs the benchmark in a container',
   'pnpm bench --generators': 'pnpm load --processes N offers more load than one core can make',
   'pnpm bench --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
   'pnpm bench study --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
   'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
   'pnpm bench --target': 'pnpm bench race URL measures a server that already runs',
-  'pnpm bench --without': 'pnpm bench race URL measures a server that already runs',
   'pnpm bench compare': 'pnpm bench race --git REF compares this directory with a commit, in pairs',
-  'startgrid compare': 'startgrid race --git REF compares this directory with a commit, in pairs',
   'pnpm bench --keep-voided':
     'result.json has what was measured of a void cell, and the report why it is void',
-  'pnpm bench --list': '--dry-run prints the plan, and --help the frameworks',
   'pnpm bench --precision': '--max-time 30m takes as many heats as fit; pnpm bench race has --precision',
-  'pnpm bench --require': 'the report says how certain its ratios are',
-  'pnpm bench --slice': '--heats and --max-time say how much is measured',
-  'pnpm bench --slices': '--heats and --max-time say how much is measured',
   'pnpm bench --thorough': '--max-time 30m takes as many heats as fit',
-  'pnpm bench --warmup': 'warmUpMs in packages/grid/src/frameworks.ts says how long each framework is warmed',
-  'pnpm bench report --keep-voided':
-    'result.json has what was measured of a void cell, and the report why it is void',
   'pnpm bench capacity': 'pnpm load URL --rate N tells p99 at a rate of your choice',
   'pnpm bench latency': 'pnpm bench --latency measures it in each race',
   'pnpm bench overload': 'pnpm reliability --fault overload tries it',
   'pnpm reliability --full': 'pnpm reliability tries every fault on every app',
-  'pnpm reliability --docs':
-    'pnpm reliability prints the matrix, and docs/reliability.md says what each fault is',
   'pnpm reliability --resume': 'name the apps and the faults that are left',
-  'pnpm reliability --seed': 'no fault takes random requests any more',
   'pnpm bench study --resume': '--all skips what is finished of this commit; else begin the study again',
-  'pnpm reliability --kubernetes':
-    'run kubectl rollout restart while pnpm load sends requests to the Service',
 }
 
 /**

@@ -95,7 +95,7 @@ test('wrong usage is one sentence and 2', async () => {
       '--without',
       'x',
     ],
-    [/^pnpm conformance --seed is gone: /, 'ssr', 'http://127.0.0.1:1', '--seed', '7'],
+    [/^pnpm conformance --kubernetes is gone: /, 'ssr', 'http://127.0.0.1:1', '--kubernetes'],
     [/--nonsense/, 'ssr', 'http://127.0.0.1:1', '--nonsense'],
     [/^Nothing listens at unix:\/no\/such\/socket /, 'hello', '--socket', '/no/such/socket'],
   ]

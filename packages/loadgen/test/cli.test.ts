@@ -36,7 +36,7 @@ const WRONG: Record<string, string[]> = {
   'loopback, not for http://127.0.0.1.': [HERE, '--insecure'],
   'is not on http://127.0.0.1': [HERE, 'http://127.0.0.1:81/'],
   "Unknown option '--speed'": [HERE, '--speed', '5'],
-  'pnpm load --requests is gone: ': [HERE, '--requests', '5'],
+  "Unknown option '--requests'": [HERE, '--requests', '5'],
   "--connections is 'x'": [HERE, '-c', 'x'],
   '4 processes share 2 connections': [HERE, '-c', '2', '--processes', '4'],
   "--duration is '0s'": [HERE, '-d', '0s'],
