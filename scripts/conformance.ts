@@ -1,7 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { checkConformance, formatReport, NoResponse } from '@startgrid/conformance'
-import { ComposeError, listServices } from '@startgrid/grid/compose-project.ts'
-import { listCells } from './compose-conformance.ts'
+import { ComposeError, listCells, listServices } from './compose.ts'
 
 /**
  * `pnpm conformance`: of one server, or with `--docker` of every app that Compose has started, through both of its ports.

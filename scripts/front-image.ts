@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
-import { APP_PORT, addressInside, PAGE_PORT, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
+import { APP_PORT, PAGE_PORT, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
 import type { Front } from '@startgrid/nginx/front.ts'
 import { renderPage, writePage } from '@startgrid/nginx/page.ts'
 import { renderNginx } from '@startgrid/nginx/render.ts'
@@ -82,7 +82,7 @@ function frontOf(app: App): Front {
     name: serviceName(app),
     topology: 'nginx',
     listen: { host: '0.0.0.0', port: publishedPort(app, 'nginx') },
-    upstream: addressInside(app, 'direct'),
+    upstream: { host: serviceName(app), port: APP_PORT },
     discovered: true,
     ...(app.role === 'ssr' && { serveAssets: ASSETS }),
   }

@@ -14,16 +14,10 @@ import { fileURLToPath } from 'node:url'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
-import {
-  type ComposeService,
-  compose,
-  dockerObstacle,
-  listServices,
-} from '@startgrid/grid/compose-project.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { runLoad } from '@startgrid/loadgen'
-import { listCells } from '../compose-conformance.ts'
+import { type ComposeService, compose, dockerObstacle, listCells, listServices } from '../compose.ts'
 
 /** docker-compose.yml as a new user has it, with every framework: built, brought up, proven, disturbed, taken down. */
 
@@ -39,7 +33,7 @@ const skip = (await dockerObstacle()) ?? false
 const ALONE = 'fastify'
 const BESIDE = 'koa'
 
-describe('full: Docker Compose', { skip }, () => {
+describe('full: Docker Compose', { skip, timeout: 3_600_000 }, () => {
   let services: ComposeService[] = []
 
   before(async () => {
@@ -52,7 +46,7 @@ describe('full: Docker Compose', { skip }, () => {
       STARTGRID_PAGE_PORT: String(page),
       STARTGRID_TLS_PORT: String(page + 1),
     })
-    await compose(['build', '--quiet'], 20 * 60_000)
+    await compose(['--profile', '*', 'build', '--quiet'], 40 * 60_000)
   })
   after(async () => {
     await compose(['down', '--volumes', '--timeout', '3'], 120_000)
@@ -63,16 +57,21 @@ describe('full: Docker Compose', { skip }, () => {
     await compose(['--profile', ALONE, 'up', '--wait', '--no-build'], 180_000)
     services = await listServices()
     const expected = APPS.filter(({ framework }) => framework === ALONE).map(serviceName)
-    assert.deepEqual(services.map(({ name }) => name).sort(), [...expected, 'nginx'].sort())
+    assert.deepEqual(services.map(({ Service }) => Service).sort(), [...expected, 'nginx'].sort())
     assert.equal((await ask(portOf(`${ALONE}-ssr`, 'nginx'), '/')).status, 200)
     assert.equal((await ask(portOf(`${BESIDE}-ssr`, 'nginx'), '/')).status, 502)
+    const { body } = await ask(Number(process.env.STARTGRID_PAGE_PORT), `/grid/${BESIDE}-ssr/direct/readyz`)
+    assert.equal(body, '{"status":"absent"}')
   })
 
   test('the rest comes up beside it: every app is healthy, and the NGINX in front', async () => {
     await compose(['up', '--wait', '--no-build'], 300_000)
     services = await listServices()
-    assert.deepEqual(services.map(({ name }) => name).sort(), [...APPS.map(serviceName), 'nginx'].sort())
-    for (const { name, health } of services) assert.equal(health, 'healthy', name)
+    assert.deepEqual(
+      services.map(({ Service }) => Service).sort(),
+      [...APPS.map(serviceName), 'nginx'].sort(),
+    )
+    for (const { Service, Health } of services) assert.equal(Health, 'healthy', Service)
   })
 
   for (const { name } of APPS)
@@ -91,12 +90,12 @@ describe('full: Docker Compose', { skip }, () => {
   })
 
   test('nothing is published beyond loopback', async () => {
-    const ports = services.flatMap(({ ports }) => ports)
+    const ports = services.flatMap(({ Publishers }) => Publishers)
     // The NGINX in front has a port for each app, started or not, and two for the page.
     assert.equal(ports.length, 2 * APPS.length + 2)
-    assert.deepEqual([...new Set(ports.map(({ host }) => host))], ['127.0.0.1'])
+    assert.deepEqual([...new Set(ports.map(({ URL }) => URL))], ['127.0.0.1'])
     for (const address of foreignAddresses())
-      assert.equal(await accepts(address, ports[0]?.published ?? 0), false)
+      assert.equal(await accepts(address, ports[0]?.PublishedPort ?? 0), false)
   })
 
   test('the landing page over TLS and HTTP/2', async () => {
@@ -133,9 +132,19 @@ describe('full: Docker Compose', { skip }, () => {
     }
   })
 
+  test('the benchmark races services by URL, and an app directly against itself behind NGINX', async () => {
+    const inside = publishedPort({ framework: ALONE, role: 'hello' }, 'nginx')
+    for (const other of [`${BESIDE}-hello:3000`, `nginx:${inside}`]) {
+      const urls = [`http://${ALONE}-hello:3000/`, `http://${other}/`]
+      const options = ['--heats', '2', '--max-time', '20s', '--output', '/tmp/race']
+      const report = await compose(['run', '--rm', '--no-TTY', 'bench', 'race', ...urls, ...options], 300_000)
+      for (const url of urls) assert.ok(report.includes(new URL(url).host), report)
+    }
+  })
+
   test('containers have no rights that they do not need', () => {
-    for (const { name, containerId } of services) {
-      const { HostConfig: host, Config: config } = inspect(containerId)
+    for (const { Service: name, ID } of services) {
+      const { HostConfig: host, Config: config } = inspect(ID)
       assert.equal(host.ReadonlyRootfs, true, name)
       assert.deepEqual(host.CapDrop, ['ALL'], name)
       assert.deepEqual(host.SecurityOpt, ['no-new-privileges:true'], name)

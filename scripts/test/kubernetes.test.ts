@@ -162,6 +162,88 @@ function judgePod(spec: Manifest): void {
   }
 }
 
+const NAMESPACE = `startgrid-test-${process.pid}`
+const LIMIT = { timeout: 900_000 }
+
+describe('full: the example in a cluster whose nodes have the images', {
+  skip: skip || noCluster,
+  ...LIMIT,
+}, () => {
+  const place = `${ROOT}.cache/kubernetes-${process.pid}`
+
+  before(() => {
+    kubectlIn('create', 'namespace', NAMESPACE)
+    kubectlIn('label', 'namespace', NAMESPACE, 'pod-security.kubernetes.io/enforce=restricted')
+    write(
+      'fastify',
+      'resources: [../../../deploy/kubernetes/example/fastify]\ncomponents: [../../../deploy/kubernetes/components/nginx]',
+    )
+    write('koa', 'resources: [../../../deploy/kubernetes/example/koa]')
+    for (const name of ['fastify', 'koa']) kubectlIn('apply', '-k', `${place}/${name}`)
+    kubectlIn('wait', '--for=condition=Available', 'deployment', '--all', '--timeout=600s')
+  }, LIMIT)
+  after(() => {
+    kubectlIn('delete', 'namespace', NAMESPACE, '--timeout=300s')
+    rmSync(place, { recursive: true, force: true })
+  }, LIMIT)
+
+  test('the suite against one app', LIMIT, () => {
+    const program = 'packages/conformance/src/cli.ts'
+    startJob('conformance', ['hello', 'http://koa-web:3000'], program)
+    finish('conformance')
+  })
+
+  test('a race of two Services', LIMIT, () => {
+    const urls = ['http://fastify-web:3000/', 'http://koa-web:3000/']
+    startJob('race', ['race', ...urls, '--heats', '2', '--max-time', '20s'])
+    assert.match(finish('race'), /fastify-web/)
+  })
+
+  test('a rolling update under load loses no request, behind NGINX and without', LIMIT, () => {
+    const load = (url: string) => [url, '--rate', '50', '--duration', '90s', '--connections', '4']
+    for (const name of ['fastify', 'koa'])
+      startJob(`load-${name}`, load(`http://${name}-web:3000/`), 'packages/loadgen/src/cli/cli.ts')
+    kubectlIn('wait', '--for=jsonpath={.status.ready}=1', 'job/load-fastify', 'job/load-koa', '--timeout=60s')
+    kubectlIn('rollout', 'restart', 'deployment')
+    for (const name of ['fastify', 'koa'])
+      kubectlIn('rollout', 'status', `deployment/${name}-web`, '--timeout=600s')
+    for (const name of ['fastify', 'koa']) finish(`load-${name}`)
+  })
+
+  function startJob(name: string, args: readonly string[], program = 'bench/src/cli/main.ts'): void {
+    const container = '/spec/template/spec/containers/0'
+    const patch = [
+      { op: 'replace', path: '/metadata/name', value: name },
+      { op: 'add', path: `${container}/command`, value: ['node', program] },
+      { op: 'replace', path: `${container}/args`, value: args },
+    ]
+    const job = { target: { kind: 'Job' }, options: { allowNameChange: true }, patch: JSON.stringify(patch) }
+    write(name, `resources: [../../../deploy/kubernetes/bench]\npatches: ${JSON.stringify([job])}`)
+    kubectlIn('create', '-k', `${place}/${name}`)
+  }
+
+  /** @returns what it said, once it has ended with 0 */
+  function finish(name: string): string {
+    for (let second = 0; second < 600; second += 1) {
+      const { status } = JSON.parse(kubectlIn('get', `job/${name}`, '--output', 'json'))
+      const said = () => kubectlIn('logs', `job/${name}`)
+      if (status.succeeded === 1) return said()
+      assert.ok(!status.failed, status.failed && said())
+      execFileSync('sleep', ['1'])
+    }
+    throw new Error(`The Job ${name} has not ended after 600 s.`)
+  }
+
+  function write(name: string, text: string): void {
+    mkdirSync(`${place}/${name}`, { recursive: true })
+    writeFileSync(`${place}/${name}/kustomization.yaml`, `kind: Kustomization\n${text}\n`)
+  }
+})
+
+function kubectlIn(...args: string[]): string {
+  return kubectl('--namespace', NAMESPACE, ...args)
+}
+
 function kubectl(...args: string[]): string {
   return execFileSync('kubectl', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1e8 })
 }

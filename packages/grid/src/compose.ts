@@ -38,16 +38,3 @@ export function publishedPort(
   if (row < 0) throw new Error(`There is no framework '${framework}'.`)
   return prefix * 1000 + (11 + row) * 10 + ROLES.indexOf(role) + 1 + behind
 }
-
-/**
- * Where the app of this topology listens inside the Compose network.
- * @param host the name of its container there
- */
-export function addressInside(
-  app: Pick<App, 'framework' | 'role'>,
-  topology: ComposeTopology,
-  host: string = serviceName(app),
-): { host: string; port: number } {
-  if (topology === 'direct') return { host, port: APP_PORT }
-  return { host: FRONT_SERVICE, port: publishedPort(app, topology) }
-}
