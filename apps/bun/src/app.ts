@@ -11,18 +11,26 @@ import { setRequestId } from './middleware/request-id.ts'
 import { setSecurityHeaders } from './middleware/security-headers.ts'
 import { type Routes, wrapRoutes } from './wrap-routes.ts'
 
+/** How far the server has stopped: `service.ts` sets it. */
+export interface Stop {
+  /** Requests wait for it. */
+  held?: Promise<void>
+  isListening: boolean
+}
+
 /**
  * The options of `Bun.serve`, without an address. For WebSockets, add `websocket`: `{ ...createApp(options, routes), websocket }`.
  */
 export function createApp(options: AppOptions, routes: Routes) {
   const { config, health, log } = options
   const logResponses = accessLog(options)
+  const stop: Stop = { isListening: true }
 
   /** Bun has no middleware, so every handler gets this around it. A handler that responds at once needs no promise. */
   function wrap(handler: Handler, route?: string, maxBodySize?: number): Handler {
     const handle = limitBody(handler, maxBodySize)
 
-    return (request, server) => {
+    const serve: Handler = (request, server) => {
       const id = setRequestId(request)
       const finishLine = logResponses(request, server, route)
       const fail = (error: unknown) => handleError(error, request, log)
@@ -32,7 +40,7 @@ export function createApp(options: AppOptions, routes: Routes) {
           const { headers } = response
           setSecurityHeaders(headers)
           headers.set('x-request-id', id)
-          if (health.draining) headers.set('connection', 'close')
+          if (!stop.isListening) headers.set('connection', 'close')
           // Bun would cut an event stream that is quiet for `idleTimeout`.
           if (headers.get('content-type')?.startsWith('text/event-stream')) server.timeout(request, 0)
         }
@@ -48,9 +56,12 @@ export function createApp(options: AppOptions, routes: Routes) {
         return finish(fail(error))
       }
     }
+    return (request, server) =>
+      stop.held === undefined ? serve(request, server) : stop.held.then(() => serve(request, server))
   }
 
   return {
+    stop, // no option of Bun
     routes: wrapRoutes({ ...routes, ...createHealthRoutes(health) }, wrap),
     fetch: wrap(notFound) as (request: Request, server: Server<undefined>) => Promise<Response>,
     error: sendFailure(log),

@@ -13,10 +13,11 @@ export type App = ReturnType<typeof createApp> & { websocket?: Bun.WebSocketHand
  */
 export function createService(create: () => App, config: Config): Service {
   let server: Bun.Server<undefined> | undefined
+  let app: App | undefined
 
   return {
     async listen() {
-      const app = create()
+      app = create()
       const address = () => ({ address: server?.hostname ?? '', port: server?.port ?? 0 })
       return listen({ address }, config, async ({ host: hostname, port, path: unix }) => {
         const place = unix === undefined ? { hostname, port } : { unix }
@@ -24,11 +25,18 @@ export function createService(create: () => App, config: Config): Service {
       })
     },
     async close() {
-      await sleep(QUIET_MS) // stop() resets idle connections at once, and a request may be on its way
-      const stopped = server?.stop()
+      if (app === undefined || server === undefined) return
+      // stop() resets idle connections at once, and a request may be on its way. A connection with a request is not idle, so the requests of
+      // this moment wait. Their responses say `connection: close` when no client can come back to a socket that is about to be closed.
+      const held = Promise.withResolvers<void>()
+      app.stop.held = held.promise
+      await sleep(QUIET_MS)
+      const stopped = server.stop()
+      app.stop.isListening = false
+      held.resolve()
       await Promise.race([stopped, sleep(LINGER_MS)])
-      while (server?.pendingRequests) await sleep(QUIET_MS)
-      await server?.stop(true) // closes what WebSockets are left, with 1001
+      while (server.pendingRequests) await sleep(QUIET_MS)
+      await server.stop(true) // closes what WebSockets are left, with 1001
     },
   }
 }

@@ -351,11 +351,15 @@ test('a route upgrades to a WebSocket, as the documentation of Bun does', async 
   expect((await readLines(2)).map(({ status }) => status)).toEqual([400, 101])
 })
 
-test('while draining it is alive but not ready, and every response ends its connection', async () => {
+test('while draining it is alive but not ready, and connections are kept until it has stopped listening', async () => {
   const { readLines: _, ...options } = createOptions()
-  await using server = await serve(createApp(options, routes))
+  const app = createApp(options, routes)
+  await using server = await serve(app)
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
   options.health.drain()
+  const { status, headers } = await fetch(`${server.url}/readyz`)
+  expect([status, headers.get('connection')]).toEqual([503, null])
+  app.stop.isListening = false
   for (const [path, status] of [
     ['/readyz', 503],
     ['/livez', 200],

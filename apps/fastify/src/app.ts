@@ -27,6 +27,11 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
   app.server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout // the option of this name takes 0 for its default
   protect(app.server, options)
 
+  // Fastify says `connection: close` from now on, so the first of the hooks stops listening.
+  let drained: Promise<void> | undefined
+  app.addHook('preClose', async () => {
+    drained = drain(app.server)
+  })
   app.register(requestId)
   app.register(accessLog)
   app.register(securityHeaders)
@@ -34,7 +39,7 @@ export function createApp(options: AppOptions, routes: FastifyPluginAsync): Fast
   app.register(health, { health: options.health })
   app.register(loadShedding, { maxQueueWaitMs: config.maxQueueWaitMs })
   app.register(routes)
-  // Its own context, because then it runs after the preClose hooks of routes. They end the streams that `drain` would wait for.
-  app.register(async (last) => void last.addHook('preClose', () => drain(app.server)))
+  // Its own context, because then it runs after the preClose hooks of routes. They end the streams that `drain` waits for.
+  app.register(async (last) => void last.addHook('preClose', () => drained))
   return app
 }

@@ -116,7 +116,7 @@ for (const [index, hello] of APPS.filter(({ role }) => role === 'hello').entries
       assert.equal(launched.output().match(/"listening"/g)?.length, 1)
     })
 
-    test('nobody is trusted unless told; while draining, readiness fails, liveness passes and every response closes', async () => {
+    test('nobody is trusted unless told; while draining, readiness fails, liveness passes and connections are kept', async () => {
       // All of this must happen before it stops listening, also on a slow machine.
       const launched = await launch(hello, { env: { LOG_LEVEL: 'info', SHUTDOWN_DELAY_MS: '3000' } })
       await get(launched.target, '/', { 'x-forwarded-for': '203.0.113.7' })
@@ -126,7 +126,9 @@ for (const [index, hello] of APPS.filter(({ role }) => role === 'hello').entries
       await until('it was still ready', async () => (await readiness())?.status === 503)
       assert.equal((await get(launched.target, '/livez')).status, 200)
       const response = await get(launched.target, '/json')
-      assert.deepEqual([response.status, response.connection], [200, 'close'])
+      // If it said "close", clients would come back, and meet a socket that is about to be closed. NGINX cannot say it later.
+      const isTold = launched.ready.nginx !== undefined
+      assert.deepEqual([response.status, response.connection === 'close'], [200, isTold])
       assert.equal(await stopped, 0)
       assert.equal(responsesIn(launched)[0]?.client, '127.0.0.1')
     })

@@ -46,6 +46,9 @@ describe('bad servers', { skip, concurrency: 5, timeout: 900_000 }, () => {
   finds(sigterm, 'refuses-while-draining', 'hello', [
     /^Requests failed while it drained: GET \/json: 503 \(\d+ times\)/m,
   ])
+  finds(sigterm, 'says-close-while-it-listens', 'hello', [
+    /^Requests failed while it drained and its clients came back: .*a client was told to leave while the app still listened/m,
+  ])
   finds(sigterm, 'ignores-second-signal', 'hello', [
     /^bad\/ignores-second-signal still runs 30 s after SIGTERM; it should end with 1\./m,
   ])

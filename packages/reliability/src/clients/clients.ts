@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Role } from '@startgrid/grid/apps.ts'
 import type { Target } from '@startgrid/grid/launcher.ts'
-import { ask } from './ask.ts'
+import { ask, type Seen } from './ask.ts'
 
 /** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */
 export const LIGHT: Readonly<Record<Role, string>> = {
@@ -26,6 +26,11 @@ export interface ClientsOptions {
   readonly pauseMs?: number
   /** Clients end when the server closes their connection between two requests, instead of opening another one. */
   readonly untilClosed?: boolean
+  /**
+   * Clients open another connection whenever one was closed, and end when a new one is refused. That is no failure. But it is one to be
+   * told to leave (`connection: close`) and then to be served on a new connection.
+   */
+  readonly untilRefused?: boolean
 }
 
 /** What became of the requests. */
@@ -66,21 +71,31 @@ export class Clients {
 
   async #run(keepAlive: boolean): Promise<void> {
     const agent = new Agent({ keepAlive, maxSockets: 1 })
+    let isTold = false
     do {
-      await this.#ask(agent)
+      const { status, headers, error } = await this.#ask(agent)
+      if (this.#options.untilRefused === true) {
+        if (error === 'ECONNREFUSED') break
+        if (isTold && status !== undefined)
+          this.#fail('a client was told to leave while the app still listened')
+        isTold = headers.connection === 'close'
+      }
       await sleep(this.#options.pauseMs ?? 5)
     } while (!this.#over && (this.#options.untilClosed !== true || hasConnection(agent)))
     agent.destroy()
   }
 
-  async #ask(agent: Agent): Promise<void> {
-    const { target, path, method = 'GET', statuses = [200] } = this.#options
-    const { status, isWhole, isReused, error } = await ask(target, path, { method, agent })
+  async #ask(agent: Agent): Promise<Seen> {
+    const { target, path, method = 'GET', statuses = [200], untilRefused } = this.#options
+    const seen = await ask(target, path, { method, agent })
+    const { status, isWhole, isReused, error } = seen
     if (status !== undefined && isWhole && statuses.includes(status)) this.responded += 1
     else if (isWhole) this.#fail(`${method} ${path}: ${status}`)
     else if (status !== undefined) this.#fail(`${method} ${path}: the response (${status}) was cut off`)
     else if (isReused && error === 'ECONNRESET') this.#crossed += 1
-    else this.#fail(`${method} ${path} on a ${isReused ? 'kept' : 'new'} connection: ${error}`)
+    else if (untilRefused !== true || error !== 'ECONNREFUSED')
+      this.#fail(`${method} ${path} on a ${isReused ? 'kept' : 'new'} connection: ${error}`)
+    return seen
   }
 
   #fail(what: string): void {

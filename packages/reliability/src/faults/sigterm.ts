@@ -15,6 +15,7 @@ export const sigterm: Fault = {
   async run(subject) {
     return [
       ...(await untilUndisturbed(() => drainAtOnce(subject))),
+      ...(await untilUndisturbed(() => drainWhileClientsReturn(subject))),
       ...(await untilUndisturbed(() => drainAfterDelay(subject))),
       ...(await insist(subject)),
     ]
@@ -51,6 +52,28 @@ async function drainAtOnce(subject: Subject): Promise<Attempt> {
   const [tally, slowTally] = await Promise.all([clients.stop(), slow.stop()])
   for (const one of canWait ? [tally, slowTally] : [tally])
     findings.push(...findFailures(one, 'while it drained'))
+  return judge(subject, launched, findings, tally)
+}
+
+/**
+ * Busy clients open another connection as soon as they are told to, until one is refused. If they are told while the app still listens, some
+ * come back just before it stops, and are reset.
+ */
+async function drainWhileClientsReturn(subject: Subject): Promise<Attempt> {
+  const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '2000' } })
+  if (launched.ready.nginx !== undefined) return { findings: [], disturbances: [] } // NGINX can only say it while it listens
+  const { target } = launched
+  const clients = subject.clients({
+    target,
+    path: LIGHT[subject.app.role],
+    kept: 32,
+    pauseMs: 0,
+    untilRefused: true,
+  })
+  await until('the clients have not had 500 responses', () => clients.responded >= 500)
+  const findings = await findBadEnding(launched, 0)
+  const tally = await clients.ended
+  findings.push(...findFailures(tally, 'while it drained and its clients came back'))
   return judge(subject, launched, findings, tally)
 }
 

@@ -23,7 +23,7 @@ const ROUND_MS = 1_000
 
 /** Liveness and readiness, in the media type of draft-inadarei-api-health-check, and what to close at the end. */
 export class Health {
-  /** True after `drain()`: `/readyz` fails and every response says `connection: close`. A plain field is fast: every request reads it. */
+  /** True after `drain()`: `/readyz` fails. Connections are kept until the server has stopped listening. */
   draining = false
   readonly #stop = new AbortController()
   /** Aborted by `drain()`. It ends streams that would never end by themselves, such as server-sent events. */

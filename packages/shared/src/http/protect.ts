@@ -6,7 +6,6 @@ import type { Config } from '../process/config.ts'
 import { shouldUpgradeCallback, trackConnections } from '../process/drain.ts'
 import { type Logger, logResponse } from '../process/log.ts'
 import { createHandlerTimeout, IDLE_MS } from './handler-timeout.ts'
-import type { Health } from './health.ts'
 import { requestId } from './ids.ts'
 import { closeWithProblem } from './raw-problem.ts'
 import { HEADER_LIMIT, isHost, validateRequest } from './validate-request.ts'
@@ -29,7 +28,6 @@ export const SERVER_OPTIONS = {
 
 export interface ProtectOptions {
   config: Pick<Config, 'handlerTimeoutMs' | 'trustProxy'>
-  health: Pick<Health, 'draining'>
   log: Logger
 }
 
@@ -42,13 +40,12 @@ const REQUEST_ID = 'x-request-id'
  *   and problems instead of Node's responses to what is not HTTP;
  * - a valid request id: it replaces an invalid one on the request, so frameworks can simply read the header;
  * - one request at a time per connection. Pipelined requests wait, and nothing more is read, until the client has read;
- * - the handler timeout: 503, or a cut connection;
- * - `connection: close` while draining.
+ * - the handler timeout: 503, or a cut connection.
  *
  * Call it before the server listens, and after the framework has added its listener.
  * @returns the same server
  */
-export function protect(server: Server, { config, health, log }: ProtectOptions): Server {
+export function protect(server: Server, { config, log }: ProtectOptions): Server {
   server.setTimeout(IDLE_MS)
   const sockets = trackConnections(server)
   const startHandlerTimeout = createHandlerTimeout(sockets, config.handlerTimeoutMs, log)
@@ -73,7 +70,6 @@ export function protect(server: Server, { config, health, log }: ProtectOptions)
 
     function check(request: IncomingMessage, response: ServerResponse): void {
       takeRequestId(request)
-      if (health.draining) response.shouldKeepAlive = false
       if (isValid(request)) {
         takePath(request)
         startHandlerTimeout(response)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LINGER_MS, QUIET_MS } from './lifecycle.ts'
@@ -37,9 +37,10 @@ export function shouldUpgradeCallback(this: Server, { socket }: IncomingMessage)
 }
 
 /**
- * Closes an HTTP server without losing a request. `server.close()` alone resets idle connections at once, although a request may be on its
- * way. It also waits until the keep-alive of busy connections ends: 6 s for a keep-alive of 5 s. So this stops listening first. Active
- * clients send one more request and get `connection: close` from the app (see `health.draining`). Then the silent connections are closed,
+ * Closes an HTTP server without losing a request. `server.close()` alone lost 357 of 41,957: it resets idle connections at once, although a
+ * request may be on its way. It also waits until the keep-alive of busy connections ends: 6 s for a keep-alive of 5 s. So this stops
+ * listening first. Then active clients send one more request, and the response says `connection: close`. If it said so before, they would
+ * come back, and the kernel would reset the connections that nobody has accepted yet: 301 of 65,919. Then the silent connections are closed,
  * and after `LINGER_MS` the WebSockets, and connections that have sent nothing at all. A new client that gets no core sends late, and it
  * cannot know that its connection is an idle one.
  * @param server one whose connections are tracked, as `protect` does
@@ -49,6 +50,9 @@ export async function drain(server: Server): Promise<void> {
   const sockets = connections.get(server) ?? new Set()
   // `http.Server.close()` would close idle connections at once; that of `net.Server`, below it, only stops listening.
   NetServer.prototype.close.call(server)
+  // Node emits `checkContinue` instead of `request` if somebody listens for it.
+  for (const event of ['request', 'checkContinue'])
+    if (server.listenerCount(event) > 0) server.prependListener(event, sayClose)
   const cut = setTimeout(() => {
     for (const socket of sockets) if (upgraded.has(socket) || socket.bytesRead === 0) socket.destroy()
   }, LINGER_MS)
@@ -62,6 +66,10 @@ export async function drain(server: Server): Promise<void> {
   await closed
   clearInterval(sweep)
   clearTimeout(cut)
+}
+
+function sayClose(_request: IncomingMessage, response: ServerResponse): void {
+  response.shouldKeepAlive = false
 }
 
 /** Whether a client still has to read, or to send its first request. Node counts both as idle. */

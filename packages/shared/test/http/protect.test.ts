@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { Health } from '../../src/http/health.ts'
 import { protect, SERVER_OPTIONS } from '../../src/http/protect.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { readConfig } from '../../src/process/config.ts'
@@ -20,10 +19,9 @@ async function setUp(
   listener: RequestListener = (request, response) => response.end(JSON.stringify(request.headers)),
 ) {
   const config = readConfig({ PORT: '0', HANDLER_TIMEOUT_MS: '400' })
-  const health = new Health()
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
-  const server = protect(createServer(SERVER_OPTIONS, listener), { config, health, log })
+  const server = protect(createServer(SERVER_OPTIONS, listener), { config, log })
   const url = await listen(server, config)
   t.after(() => {
     server.close()
@@ -37,7 +35,7 @@ async function setUp(
     socket.write(bytes)
     return text(socket)
   }
-  return { url, port, health, lines, server, send }
+  return { url, port, lines, server, send }
 }
 
 test('a malformed target or Host: 400 with all headers, and the connection closes', LIMIT, async (t) => {
@@ -254,14 +252,6 @@ test('the request has one acceptable id, in its headers and in its raw headers',
     match(id ?? '', /^[\da-f]{32}$/)
     deepEqual(raw, [id])
   }
-})
-
-test('while draining, each response ends its connection', LIMIT, async (t) => {
-  const { url, health } = await setUp(t)
-  equal((await fetch(url)).headers.get('connection'), 'keep-alive')
-  health.drain()
-  equal(health.signal.aborted, true)
-  equal((await fetch(url)).headers.get('connection'), 'close')
 })
 
 test(

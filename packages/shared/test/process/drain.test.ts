@@ -32,14 +32,18 @@ async function setUp() {
   const address = await listen(server, readConfig({ PORT: '0' }))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const sockets = new Set<Socket>()
+  /** The `connection` headers of the responses. */
+  const said: (string | undefined)[] = []
   const ask = async (path: string) => {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     get(address + path, { agent }, resolve)
       .once('error', reject)
       .once('socket', (socket) => sockets.add(socket))
-    return text(await promise)
+    const response = await promise
+    said.push(response.headers.connection)
+    return text(response)
   }
-  return { server, address, ask, sockets, entered, release }
+  return { server, address, ask, said, sockets, entered, release }
 }
 
 /** A client's connection that the server has accepted. */
@@ -117,14 +121,19 @@ test('a response that its client still reads is complete', LIMIT, async () => {
   await drained
 })
 
-test('a request on a connection that was idle when draining began gets a response', LIMIT, async () => {
-  const { server, ask, sockets } = await setUp()
-  equal(await ask('/first'), 'response to /first')
-  const drained = drain(server)
-  equal(await ask('/second'), 'response to /second')
-  equal(sockets.size, 1)
-  await drained
-})
+test(
+  'a request on a connection that was idle when draining began gets a response, which ends it',
+  LIMIT,
+  async () => {
+    const { server, ask, sockets, said } = await setUp()
+    equal(await ask('/first'), 'response to /first')
+    const drained = drain(server)
+    equal(await ask('/second'), 'response to /second')
+    equal(sockets.size, 1)
+    deepEqual(said, ['keep-alive', 'close'])
+    await drained
+  },
+)
 
 test('the first request of a connection may be late, but is not waited for without end', LIMIT, async (t) => {
   const { server, address } = await setUp()

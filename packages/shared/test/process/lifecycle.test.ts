@@ -1,6 +1,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { once } from 'node:events'
+import { Agent, get } from 'node:http'
 import { createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { until } from '@startgrid/cli/until.ts'
 import { hang, launch } from './fixtures/launch.ts'
@@ -66,7 +68,19 @@ test('while the load balancer gets its time, new connections are served', LIMIT,
   app.stop()
   await app.line('draining')
   const response = await fetch(`${address}/`)
-  deepEqual([response.headers.get('connection'), await response.text()], ['close', 'here'])
+  deepEqual([response.headers.get('connection'), await response.text()], ['keep-alive', 'here'])
+})
+
+test('busy clients that come back when they are told to lose no request', LIMIT, async () => {
+  using app = launch({ SHUTDOWN_DELAY_MS: '2000', SHUTDOWN_TIMEOUT_MS: '60000' })
+  const { address } = await app.line('listening')
+  const said: (string | undefined)[] = []
+  const clients = Array.from({ length: 32 }, () => askUntilRefused(String(address), said))
+  await until('the clients have not had 500 responses', () => said.length >= 500)
+  app.stop()
+  const [{ code }] = await Promise.all([app.end(), ...clients])
+  // Told to come back while it still listened, some would meet a socket that is closed before it has accepted them.
+  deepEqual([code, [...new Set(said)]], [0, ['keep-alive', 'close']])
 })
 
 test('the deadline passes while a request hangs: exit 1', LIMIT, async () => {
@@ -200,4 +214,28 @@ function refuses(address: string): Promise<boolean> {
     () => false,
     () => true,
   )
+}
+
+/**
+ * Asks on a kept connection, and on a new one whenever that was closed, until it is refused.
+ * @param said gets what each response says about the connection
+ * @throws {Error} if a request on a new connection is lost, or if it was told to leave too soon
+ */
+async function askUntilRefused(address: string, said: (string | undefined)[]): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  let isTold = false
+  for (;;) {
+    const asked = get(address, { agent })
+    try {
+      const [response] = await once(asked, 'response')
+      await text(response)
+      equal(isTold, false, 'A client was told to leave while the app still listened.')
+      isTold = response.headers.connection === 'close'
+      said.push(response.headers.connection)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') return
+      // On a busy machine, a client may stand still until its connection is closed as idle.
+      if (!asked.reusedSocket) throw error
+    }
+  }
 }

@@ -115,6 +115,20 @@ export const DEFECTS: Readonly<Record<string, () => Server>> = {
     return createHealthy()
   },
 
+  /** Says `connection: close` from SIGTERM on, and listens on for a while: its clients come back, and are reset. */
+  'says-close-while-it-listens'() {
+    let isDraining = false
+    process.on('SIGTERM', async () => {
+      isDraining = true
+      await sleep(3_000)
+      process.exit(0)
+    })
+    return createHealthy((request, response) => {
+      if (isDraining) response.shouldKeepAlive = false
+      response.writeHead(isDraining && request.url === '/readyz' ? 503 : 200).end()
+    })
+  },
+
   /** Refuses nine of ten, probes too and when there is nothing to do, and says neither why nor until when. */
   'sheds-badly'() {
     let requests = 0

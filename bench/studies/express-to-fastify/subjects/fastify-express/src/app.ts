@@ -49,7 +49,7 @@ export async function createApp({ config, health, log }: AppOptions, routes: Rou
     },
   })
   app.server.keepAliveTimeout = SERVER_OPTIONS.keepAliveTimeout // the option of this name takes 0 for its default
-  protect(app.server, { config, health, log })
+  protect(app.server, { config, log })
 
   const logs = logsResponses(log)
   app.addHook('onRequest', (request, reply, done) => {
