@@ -20,7 +20,7 @@ import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
  * knows it.
  */
 
-/** What a run does before its first heat, in milliseconds: the ceiling, the search for NGINX. */
+/** What a run does before its first heat, in milliseconds: the search for NGINX, a look at the machine. */
 const BEFORE_MS = 7000
 
 /** Of the benchmark's own profile, only the number of heats and the time can be chosen. */

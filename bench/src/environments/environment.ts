@@ -31,8 +31,6 @@ export interface Environment {
   readonly generators: readonly (number | undefined)[]
   /** The NGINX that the cells need; null if none does, or there is none. */
   readonly nginx: NginxVersion | null
-  /** Whether it can start an NGINX that is alone, to find what the generator can ask for at most. */
-  readonly hasCeiling: boolean
   /** What decides the suite's verdict on a cell beside its system; null if that cannot be known, so that nothing is remembered. */
   ingredients(cell: Cell): Ingredients | null
   /**

@@ -5,9 +5,8 @@ import type { NginxVersion } from '../model/provenance.ts'
 import { type EnvironmentOptions, isInNginx, orAborted, systemOf } from './environment.ts'
 
 /**
- * Finds the NGINX that systems run in or behind: in front of apps, alone, and with njs in it. Each cell is told its version, or why it is skipped. Where no
- * cell needs one, nothing is downloaded.
- * @returns undefined if there is none, and after an abort
+ * Finds the NGINX that systems run in or behind: in front of apps, alone, and with njs in it. Each cell is told its version, or why it is skipped.
+ * @returns undefined if there is none or no cell needs one, and after an abort
  */
 export async function findUsualNginx(
   experiment: Experiment,
@@ -15,11 +14,10 @@ export async function findUsualNginx(
   { download, signal, warn, progress }: EnvironmentOptions,
 ): Promise<Nginx | undefined> {
   const needing = cells.filter((cell) => needsNginx(systemOf(experiment, cell)))
-  const isNeeded = needing.length > 0
-  const found = await orAborted(findNginx({ download: download && isNeeded }), signal)
+  if (needing.length === 0) return undefined
+  const found = await orAborted(findNginx({ download }), signal)
   if (found === undefined) return undefined
   const nginx = found.kind === 'none' ? undefined : found
-  if (!isNeeded) return nginx
   if (found.kind === 'none') warn({ kind: 'no-nginx', cells: needing.length, help: found.describe() })
   else progress.say(`Using ${found.describe()}.`)
   assignNginx(experiment, needing, nginx)

@@ -11,7 +11,7 @@ export const LEAST_HEATS = 2
 /** Of a heat that is shortened: fewer passes say too little. */
 export const SHORTENED_PASSES = 5
 
-/** The ceiling and the search for NGINX. */
+/** The search for NGINX, and a look at the machine. */
 export const PREPARATION_MS = 8000
 
 /** The last pass of the last heat, stopping its servers, and the reports. */

@@ -68,7 +68,7 @@ function planRun(
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
-    driver: { name: 'startgrid', version: '', ceiling: null },
+    driver: { name: 'startgrid', version: '' },
     settings: {
       cores: null,
       openLoop: null,

@@ -5,7 +5,6 @@ import { type RaceResult, type Run, type StoredResult, type StudyResult, trialsO
 import { isDerived, type Warning } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
 import { widthsOf } from './analysis.ts'
-import { NEAR_CEILING } from './gates.ts'
 import { isCrowded } from './trial.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
@@ -17,7 +16,7 @@ export function deriveWarnings(result: StoredResult): Warning[] {
     ...(isAllElsewhere(result) ? [] : accounting(result)),
   ]
   if (result.kind === 'study') return [...external(result), ...sharedCores(result), ...seen]
-  return [...suspects(result), ...seen, ...nearCeiling(result), ...withoutIntervals(result)]
+  return [...suspects(result), ...seen, ...withoutIntervals(result)]
 }
 
 /** What was seen while it ran: these are kept when what follows from the figures is made again. */
@@ -98,21 +97,6 @@ function accounting({ heats }: Run): Warning[] {
   if (found.some(({ serverWait }) => serverWait !== null)) return [{ kind: 'no-foreign-accounting' }]
   const hasCosts = measured.some(({ cpuSeconds }) => cpuSeconds.app !== null)
   return [{ kind: hasCosts ? 'disturbance-unknown' : 'no-accounting' }]
-}
-
-/** A rate that is higher than this part of the ceiling says that the ceiling is wrong. */
-const ABOVE_CEILING = 1.1
-
-function nearCeiling({ driver: { ceiling }, analysis }: RaceResult): Warning[] {
-  if (ceiling === null) return []
-  const near = (analysis?.cells ?? [])
-    .flatMap(({ cell, rate }) => (rate === null ? [] : [{ cell, rate: rate.value }]))
-    .filter(({ rate }) => rate >= ceiling * NEAR_CEILING)
-    .sort((one, other) => other.rate - one.rate)
-  const [fastest] = near
-  // Nobody is faster than the ceiling: others had the cores while it was measured.
-  if (fastest === undefined || fastest.rate > ceiling * ABOVE_CEILING) return []
-  return [{ kind: 'near-ceiling', cells: near.length, fastest: fastest.cell, rate: fastest.rate, ceiling }]
 }
 
 function withoutIntervals({ analysis }: RaceResult): Warning[] {

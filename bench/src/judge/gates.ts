@@ -142,9 +142,6 @@ export function judgeResponses({ launches }: Pick<Evidence, 'launches'>): GateRe
   return failed('responses', 'no response was compared', 'Measure again.')
 }
 
-/** From this part of the driver's ceiling on, a rate may be the driver's, and not the server's. */
-export const NEAR_CEILING = 0.9
-
 /** Part of their core that server and proxy must have used. */
 const BOUND = 0.95
 
@@ -180,7 +177,11 @@ export function judgeServerBound(evidence: Evidence): GateResult {
     )
   return use >= BOUND
     ? passed('server-bound', finding)
-    : failed('server-bound', finding, adviceToBind(evidence))
+    : failed(
+        'server-bound',
+        finding,
+        'Offer more --connections; if that does not help, the app waits for something else than its core, or the generator cannot ask for more.',
+      )
 }
 
 /** 0 to 1, in the busiest quarter of slices; null if it is not known of every slice, or there is none. */
@@ -198,15 +199,6 @@ function coreUse(cell: Judged, slices: readonly JudgedSlice[]): number | null {
       BUSIEST,
     ),
   )
-}
-
-function adviceToBind({ counted, driver }: Evidence): string {
-  const slices = counted.flat()
-  const rates = slices.map(({ requests, seconds }) => requests / seconds)
-  if (driver.ceiling !== null && Math.max(...rates) >= driver.ceiling * NEAR_CEILING) {
-    return 'The generator cannot offer more: read this rate as a lower bound, or measure a heavier workload.'
-  }
-  return 'Offer more --connections; if that does not help, the app waits for something else than its core.'
 }
 
 /** Part of the time that others may take, or make us wait for. Less is noise like any other, which passes and launches average out. */

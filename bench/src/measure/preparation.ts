@@ -1,7 +1,6 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
-import { measureCeiling } from '../environments/ceiling.ts'
 import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { ENDING_MS } from '../experiment/budget.ts'
@@ -11,7 +10,7 @@ import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult } from '../model/result.ts'
 import { describeWarning, type Warning } from '../model/warnings.ts'
 
-/** What every measurement does before and after: the machine, NGINX, the generator and its ceiling, the contract, warnings, saving. */
+/** What every measurement does before and after: the machine, NGINX, the generator, the contract, warnings, saving. */
 
 export interface RunContext<Kind extends StoredResult = StoredResult> {
   progress: Progress
@@ -109,7 +108,7 @@ async function measureOn<Kind extends StoredResult>(
   prepared: PreparedRun<Kind>,
   measure: (prepared: PreparedRun<Kind>) => Promise<void>,
 ): Promise<void> {
-  const { result, environment, generator, signal, warn } = prepared
+  const { result, signal, warn } = prepared
   const steal = watchSteal()
   const beganAt = performance.now()
   for (const warning of await inspectMachine(signal)) warn(warning)
@@ -117,8 +116,6 @@ async function measureOn<Kind extends StoredResult>(
   await prove(prepared)
   const { maxTimeMs } = result.settings
   if (maxTimeMs !== null) prepared.endsAt = beganAt + performance.now() - inspectedAt + maxTimeMs - ENDING_MS
-  const ceiling = { generator, connections: 64, signal }
-  result.driver.ceiling = await measureCeiling(environment, ceiling, warn)
   await measure(prepared)
   for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
   if (!signal.aborted) result.finishedAt = new Date().toISOString()

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Spinner } from '@startgrid/machine/spin.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { withCeiling } from '../environments/ceiling.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { openNative } from '../environments/native/environment.ts'
 import { figuresOf } from '../judge/figures.ts'
@@ -26,8 +25,7 @@ export async function runExperiment<Kind extends StoredResult>(
   const preparation = {
     ...context,
     experiment,
-    openEnvironment: (options: EnvironmentOptions) =>
-      openNative(withCeiling(experiment), result.cells, options),
+    openEnvironment: (options: EnvironmentOptions) => openNative(experiment, result.cells, options),
     figures: (so: Kind) => figuresOf(so, experiment),
   }
   await withPreparedRun(result, preparation, async (prepared) => {

@@ -50,10 +50,6 @@ export const DriverRecord = object(
   {
     name: oneOf(DRIVERS, 'Which load generator.'),
     version: text('Version of the load generator.'),
-    ceiling: orNull(
-      Type.Number(),
-      "Responses per second against NGINX's `return 200`, measured in this run; null if not measured.",
-    ),
   },
   'What offered the load.',
 )

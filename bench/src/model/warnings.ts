@@ -1,4 +1,4 @@
-import { formatDistance, formatPercent, formatRate, formatShort } from '@startgrid/cli/numbers.ts'
+import { formatDistance, formatPercent, formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import Type from 'typebox'
 import { count, number, object, type Static, text } from './schema.ts'
@@ -79,11 +79,6 @@ const OBSERVED = {
     { cells: count('How many cells.'), nginx: text('Which NGINX.') },
     ({ cells, nginx }) =>
       `${plural(cells, 'cell')} of njs ${isOrAre(cells)} skipped, because ${nginx} cannot run njs: install its njs module.`,
-  ),
-  'ceiling-unknown': warning(
-    { reason: text('Why: a clause.') },
-    ({ reason }) =>
-      `The generator's ceiling was not measured: ${reason}. Whether it limits the fastest servers is not known.`,
   ),
 
   // While it ran.
@@ -178,16 +173,6 @@ const DERIVED = {
     },
     ({ twin, metric, difference, p }) =>
       `The run is suspect: ${twin} differs by ${formatPercent(Math.abs(difference))} in ${metric} from the app that it equals (p = ${p.toPrecision(1)}). Measure again on a quieter machine.`,
-  ),
-  'near-ceiling': warning(
-    {
-      cells: count('How many cells.'),
-      fastest: text('The fastest cell.'),
-      rate: number('Responses per second.'),
-      ceiling: number('Responses per second that the generator can ask for.'),
-    },
-    ({ cells, fastest, rate, ceiling }) =>
-      `${plural(cells, 'rate')} came within 10 % of what the generator can ask for (${fastest}: ${formatRate(rate)} of ${formatRate(ceiling)} per second), and may be its own: compare CPU per request.`,
   ),
   'no-intervals': warning(
     { cells: count('How many cells.') },

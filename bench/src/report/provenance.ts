@@ -1,4 +1,4 @@
-import { formatRate, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
@@ -17,19 +17,12 @@ export function provenanceOf(result: RaceResult): string[] {
     `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
     `Machine: ${describeMachine(result.machine)}.`,
     `Cores: ${describeCores(result)}.`,
-    `Driver: ${describeDriver(result)}.`,
+    `Driver: ${result.driver.name} ${result.driver.version}.`,
     `Versions: ${describeVersions(result.versions)}.`,
     `Proxy: ${describeNginx(result)}.`,
     `Source: ${describeSource(result)}.`,
     `Contract: ${proven} of ${plural(conformance.length, 'cell')} passed the suite.`,
   ]
-}
-
-/** `startgrid 1.0.0, ceiling 150,000 req/s (NGINX's return 200)` */
-function describeDriver({ driver: { name, version, ceiling } }: RaceResult): string {
-  const driver = `${name} ${version}`
-  if (ceiling === null) return `${driver}, its ceiling was not measured`
-  return `${driver}, ceiling ${formatRate(ceiling)} req/s (NGINX's return 200)`
 }
 
 function describeCores({ settings: { cores } }: RaceResult): string {

@@ -11,7 +11,7 @@ import { startCommandLine } from '../fixtures/command-line.ts'
 
 const nginx = await findNginx({ download: false })
 
-test('a short run: the ceiling, tables, result and reports, the same as JSON, and nothing left running', async () => {
+test('a short run: tables, result and reports, the same as JSON, and nothing left running', async () => {
   const { place, ended } = start([
     '--only',
     'node,njs',
@@ -54,8 +54,7 @@ test('a short run: the ceiling, tables, result and reports, the same as JSON, an
   if (nginx.kind !== 'none') assertMeasuredBehindNginx(result)
 })
 
-function assertMeasuredBehindNginx({ driver, heats, cells }: RaceResult): void {
-  assert.ok((driver.ceiling ?? 0) > 0)
+function assertMeasuredBehindNginx({ heats, cells }: RaceResult): void {
   const node = heats[0]?.slices.findLast(({ cell }) => cell === 'node/status nginx')
   assert.deepEqual(node?.errors, {})
   if (process.platform === 'linux') {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deriveWarnings, observedWarnings } from '../../src/judge/derive-warnings.ts'
-import type { Analysis, CellFigures, Race } from '../../src/model/figures.ts'
+import type { Analysis, Race } from '../../src/model/figures.ts'
 import type { Slice } from '../../src/model/heat.ts'
 import type { RaceResult } from '../../src/model/result.ts'
 import type { Warning, WarningKind } from '../../src/model/warnings.ts'
@@ -30,15 +30,8 @@ function cleanResult(): RaceResult {
   return {
     ...result,
     heats,
-    driver: { ...result.driver, ceiling: 1e9 },
     analysis: { ...analysis, cells, races: races.map((race) => ({ ...race, control: null })) },
   }
-}
-
-function withCell(result: RaceResult, id: string, more: Partial<CellFigures>): RaceResult {
-  const analysis = analysisOf(result)
-  const cells = analysis.cells.map((one) => (one.cell === id ? { ...one, ...more } : one))
-  return { ...result, analysis: { ...analysis, cells } }
 }
 
 function withSlices(result: RaceResult, change: (slice: Slice) => Slice): RaceResult {
@@ -123,28 +116,6 @@ describe('accounts', () => {
       { kind: 'disturbance-unknown' },
     ])
   })
-})
-
-test('rates from 90 % of the ceiling on, the fastest by name', () => {
-  const result = {
-    ...cleanResult(),
-    driver: { name: 'startgrid', version: '', ceiling: 1e6 },
-  } satisfies RaceResult
-  const [first, second] = analysisOf(result).cells
-  assert.ok(first && second)
-  const rate = (value: number) => ({ rate: { value, low: null, high: null } })
-  const near = withCell(withCell(result, first.cell, rate(9e5)), second.cell, rate(9.5e5))
-  assert.deepEqual(find(near, 'near-ceiling'), [
-    { kind: 'near-ceiling', cells: 2, fastest: second.cell, rate: 9.5e5, ceiling: 1e6 },
-  ])
-  assert.deepEqual(find(withCell(result, first.cell, rate(8.9e5)), 'near-ceiling'), [])
-  const above = withCell(near, first.cell, rate(1.2e6))
-  assert.deepEqual(
-    find(above, 'near-ceiling'),
-    [],
-    'nobody is faster than the ceiling: it was measured wrong',
-  )
-  assert.deepEqual(find({ ...near, driver: { ...near.driver, ceiling: null } }, 'near-ceiling'), [])
 })
 
 describe('intervals', () => {

@@ -52,7 +52,7 @@ describe('all gates of a cell', () => {
     assert.deepEqual(new Set(gates.map(({ advice }) => advice)), new Set([null]))
   })
 
-  const wrk: DriverRecord = { name: 'wrk', version: '', ceiling: null }
+  const wrk: DriverRecord = { name: 'wrk', version: '' }
   for (const [gates, more] of [
     [['conformance'], { conformance: { checked: 48, differences: ['x'] } }],
     [['errors', 'responses'], { launches: [broken] }],
@@ -196,12 +196,14 @@ describe('the server', () => {
     says(on(0.02, used(0.14, 0)), 'failed')
   })
 
-  test('gets advice by what limits the rate', () => {
-    const advice = (ceiling: number | null) =>
-      judgeAs({ driver: { name: 'startgrid', version: '', ceiling } }, used(0.1, 0)).advice ?? ''
-    assert.match(advice(150_000), /more --connections/)
-    assert.match(advice(null), /more --connections/)
-    assert.match(advice(55_000), /generator cannot offer more/)
+  test('that a generator cannot load is void beside one that blocks its core, though either generator polls all the time', () => {
+    const [fast, blocking] = [used(0.13, 0, { requests: 30_000 }), used(0.2, 0, { requests: 20 })]
+    says(judgeAs({}, fast, fast, fast), 'failed', 'the server used 65 % of its core')
+    assert.match(
+      judgeAs({}, fast).advice ?? '',
+      /^Offer more --connections; .* generator cannot ask for more\.$/,
+    )
+    says(judgeAs({}, blocking, blocking, blocking), 'passed')
   })
 
   test('is not judged where it shares no core, or nothing is known', () => {
@@ -280,7 +282,7 @@ describe('the warm-up', () => {
 
 test("Little's law: rate × mean latency is the number of connections, within 10 %; requests weigh alike", () => {
   const cell = createSpec({ connections: 64 })
-  const driver: DriverRecord = { name: 'wrk', version: '4.1.0', ceiling: null }
+  const driver: DriverRecord = { name: 'wrk', version: '4.1.0' }
   /** Seconds at which 50,000 responses per second have so many requests in flight. */
   const latencyFor = (inFlight: number) => ({ meanLatency: inFlight / 50_000 })
   const judge = (...slices: Partial<Slice>[]) =>

@@ -17,7 +17,6 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
   [{ kind: 'virtual-machine', name: 'QEMU' }, /\(QEMU\)/],
   [{ kind: 'no-nginx', cells: 24, help: 'Install it.' }, /24 cells .* are skipped\. Install it\.$/],
   [{ kind: 'no-njs', cells: 1, nginx: 'nginx 1.30.3' }, /1 cell .* is skipped/, /nginx 1\.30\.3/],
-  [{ kind: 'ceiling-unknown', reason: 'it did not start' }, /not measured: it did not start\./],
   [{ kind: 'steal', share: 0.05 }, /5\.0 %/],
   [
     { kind: 'heats-dropped', from: 3, maxTimeMs: 300_000 },
@@ -47,11 +46,6 @@ const EXAMPLES: readonly [Warning, ...RegExp[]][] = [
     { kind: 'suspect', twin: 'node/hello#2 direct', metric: 'req/s', difference: -0.14, p: 0.00123 },
     /node\/hello#2 direct differs by 14 % in req\/s/,
     /p = 0\.001/,
-  ],
-  [
-    { kind: 'near-ceiling', cells: 1, fastest: 'bun/hello direct', rate: 140_000, ceiling: 150_000 },
-    /^1 rate came/,
-    /bun\/hello direct: 140,000 of 150,000/,
   ],
   [{ kind: 'no-intervals', cells: 21 }, /^21 comparisons/],
 ]

@@ -60,7 +60,7 @@ async function race(experiment: Experiment, result: RaceResult, options: Options
   return 0
 }
 
-/** What the ceiling and the search for NGINX take, in milliseconds. */
+/** What the search for NGINX takes, and a look at the machine, in milliseconds. */
 const PREPARATION_MS = 3000
 
 const PROOF_COMES_FIRST =

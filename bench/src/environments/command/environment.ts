@@ -53,7 +53,6 @@ export async function openCommands(
     cores,
     generators: cores?.generators ?? [undefined],
     nginx: null,
-    hasCeiling: false,
     ingredients: () => null,
     /** One after the other, in random order, so that each has the core for its start. */
     start: async (cells) => {

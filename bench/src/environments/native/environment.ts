@@ -19,12 +19,10 @@ export async function openNative(
   const nginx = await findUsualNginx(experiment, cells, options)
   for (const cell of cells) cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null
   const nginxOf = (system: System) => (needsNginx(system) ? nginx : undefined)
-  const isNeeded = cells.some((cell) => needsNginx(systemOf(experiment, cell)))
   return {
     cores,
     generators: cores?.generators ?? [undefined],
-    nginx: isNeeded && nginx !== undefined ? versionOf(nginx) : null,
-    hasCeiling: nginx !== undefined,
+    nginx: nginx === undefined ? null : versionOf(nginx),
     ingredients: (cell) => {
       const system = systemOf(experiment, cell)
       return {

@@ -82,7 +82,7 @@ export async function startFronts(
   return startNginx(nginx, { ...process, config, listen: [listen] })
 }
 
-/** What stands behind an NGINX that is asked for `/ceiling` alone. */
+/** What stands behind an NGINX that is alone. */
 const NOBODY = { host: '127.0.0.1', port: 1 }
 
 function frontOf({ kind, upstreams: [upstream = NOBODY], assets }: Route, index: number): Front {

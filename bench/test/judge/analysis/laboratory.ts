@@ -54,7 +54,7 @@ export function measuredOf(cells: Cell[], heats: Heat[]): Measured {
     cells,
     heats,
     conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),
-    driver: { name: 'startgrid', version: '1', ceiling: null },
+    driver: { name: 'startgrid', version: '1' },
     settings: { ...golden('race').settings, heats: heats.length, slices: 1, sliceMs: 200, cores: null },
   }
 }

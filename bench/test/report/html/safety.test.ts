@@ -34,7 +34,7 @@ test('whatever is put in stays text', () => {
     command: evil,
     machine: { ...result.machine, cpu: evil, os: evil },
     versions: { ...result.versions, packages: { [evil]: evil } },
-    warnings: [{ kind: 'ceiling-unknown', reason: evil }],
+    warnings: [{ kind: 'not-saved', reason: evil }],
     cells: result.cells.map((cell) => ({
       ...cell,
       title: cell.title === 'koa' ? evil : cell.title,
