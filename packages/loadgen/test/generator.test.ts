@@ -108,6 +108,12 @@ test('refusals arrive as sentences, and the next load runs', async () => {
   await using server = await AT_ONCE()
   const load = { ...PLAN, target: server.target }
   await assert.rejects(one.run({ ...load, rate: 0 }), /^LoadError: rate is 0, but must be/)
+  for (const connections of [0, 1.5]) await assert.rejects(two.run({ ...load, connections }), LoadError)
+  // What only a process can find.
+  await assert.rejects(
+    one.run({ ...load, target: { host: '8.8.8.8', port: 80 } }),
+    /^LoadError: 8\.8\.8\.8 is a public/,
+  )
   assert.ok((await one.run(load)).requests > 0)
 })
 

@@ -2,7 +2,7 @@ import { readCpus } from '@startgrid/machine/cpus.ts'
 import type { LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
 import { type LoadGenerator, startGenerator } from './generator.ts'
-import type { LoadPhase, LoadPlan } from './options.ts'
+import { type LoadPhase, type LoadPlan, validatePlan } from './options.ts'
 
 /** A load as plain data, with what stays in this process. */
 export interface GeneratorLoad extends LoadPlan {
@@ -13,8 +13,8 @@ export interface GeneratorLoad extends LoadPlan {
 }
 
 /**
- * One or several processes of this machine that offer one load to one target: connections and rate are shared, all open their connections before any begins,
- * and percentiles are of the merged histogram. In open loop, the parts of a Poisson process are one.
+ * One or several processes of this machine that offer one load to one target. They share connections and rate, and all open their connections
+ * before any begins. Percentiles are of the merged histogram. In open loop, the parts of a Poisson process are one.
  */
 export class GeneratorTeam {
   readonly #generators: readonly LoadGenerator[]
@@ -32,9 +32,10 @@ export class GeneratorTeam {
 
   /**
    * Runs one load. If it is aborted, the result has what was measured until then.
-   * @throws {LoadError} like `runLoad`; also if a process died, or is running another load; the others have then ended their parts
+   * @throws {LoadError} like `runLoad`; also if a process died, or is running another load. The others have then ended their parts.
    */
   async run({ signal, onPhase, ...plan }: GeneratorLoad): Promise<LoadResult> {
+    validatePlan(plan)
     const generators = this.#generators.slice(0, plan.connections)
     const { length: size } = generators
     const stop = new AbortController()
