@@ -33,7 +33,6 @@ export async function readSource(app: App, signal: AbortSignal): Promise<AppSour
     `apps/${app.framework}`,
     'packages/shared/src',
     'nginx/conf',
-    'docker',
     'deploy',
     'packages/eject/src/options/templates',
   ])

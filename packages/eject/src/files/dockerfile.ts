@@ -48,14 +48,13 @@ function nginxStages(project: Project): string[] {
     ]),
     `FROM nginx:${nginxVersion}
 WORKDIR /app
-COPY healthcheck.pl ./
 # A tmpfs in the place of run/ takes on its mode.
 RUN mkdir logs && ln -s /dev/stdout logs/access.log && mkdir --mode=1777 run
 COPY --from=build /app/dist dist
 # The image's own is a shell that fills in configuration; here nothing is left to fill in.
 ENTRYPOINT []
 USER nginx
-${running(['perl', 'healthcheck.pl', '3000', '/readyz'], ['nginx', '-p', '/app', '-c', 'dist/nginx.conf', '-e', 'stderr'])}`,
+${running(['curl', '--fail', '--silent', 'http://127.0.0.1:3000/readyz'], ['nginx', '-p', '/app', '-c', 'dist/nginx.conf', '-e', 'stderr'])}`,
   ]
 }
 

@@ -34,7 +34,6 @@ export function writeNjsCode(app: App, tracked: ReadonlyMap<string, string>): Co
       ...sources,
       ...(hasPage ? listPageAssets(files) : []),
       ['nginx.conf.template', renderNginxConf(readTemplate('nginx.conf.template'), app, read)],
-      ['healthcheck.pl', read('docker/healthcheck.pl')],
     ]),
     ...findPackages(sources, false),
     scripts: writeScripts(),
