@@ -179,13 +179,13 @@ for (const [way, CLUSTER] of WAYS.entries()) {
       await goneAll(workers)
     })
 
-    prove('while the load balancer gets its time, workers serve and say that they close', async () => {
+    prove('while the load balancer gets its time, workers serve and keep connections', async () => {
       using app = start(2, { SHUTDOWN_DELAY_MS: '600000' })
       const { address } = await app.line('listening')
       app.stop()
       await app.line('draining', 2)
       const response = await fetch(`${address}/`)
-      deepEqual([response.headers.get('connection'), await response.text()], ['close', 'here'])
+      deepEqual([response.headers.get('connection'), await response.text()], ['keep-alive', 'here'])
       app.stop()
       equal((await app.end()).code, 1)
     })
