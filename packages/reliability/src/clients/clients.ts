@@ -31,6 +31,8 @@ export interface ClientsOptions {
    * told to leave (`connection: close`) and then to be served on a new connection.
    */
   readonly untilRefused?: boolean
+  /** Called with whatever became of a request. */
+  onSeen?(seen: Seen): void
 }
 
 /** What became of the requests. */
@@ -86,8 +88,9 @@ export class Clients {
   }
 
   async #ask(agent: Agent): Promise<Seen> {
-    const { target, path, method = 'GET', statuses = [200], untilRefused } = this.#options
+    const { target, path, method = 'GET', statuses = [200], untilRefused, onSeen } = this.#options
     const seen = await ask(target, path, { method, agent })
+    onSeen?.(seen)
     const { status, isWhole, isReused, error } = seen
     if (status !== undefined && isWhole && statuses.includes(status)) this.responded += 1
     else if (isWhole) this.#fail(`${method} ${path}: ${status}`)
