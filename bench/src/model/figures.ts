@@ -189,7 +189,7 @@ const StudyFigures = object({
     Object.fromEntries(STUDY_METRICS.map((metric) => [metric, Type.Optional(interval(metric))])) as {
       [Name in (typeof STUDY_METRICS)[number]]: Type.TOptional<ReturnType<typeof interval>>
     },
-    { description: 'Geometric means over launches.', additionalProperties: false },
+    { description: 'Geometric means over launches.' },
   ),
   cpu: object(
     { app: numberOrNull(`Of the app; ${WHERE_KNOWN}.`), proxy: numberOrNull(`Of NGINX; ${WHERE_KNOWN}.`) },
