@@ -152,6 +152,8 @@ export function addReaderRoutes(copy: Copy, app: App): void {
   if (copy.pages !== undefined) addPage(copy.pages)
   renameSync(join(directory, `src/${role}.ts`), join(directory, 'src/own-routes.ts'))
   rmSync(join(directory, `test/${role}.test.ts`)) // of the own routes alone
+  for (const file of ['conformance.test.ts', 'conformance.node.ts'])
+    rmSync(join(directory, 'test', file), { force: true }) // it imports from where the original lies
   const names = kept.map(({ file }) => basename(file, '.ts'))
   const routes = names.filter((name, index) => kept[index]?.code.includes(`export const ${name}`))
   copy.write({
