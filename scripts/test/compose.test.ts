@@ -36,18 +36,21 @@ const BESIDE = 'koa'
 describe('full: Docker Compose', { skip, timeout: 3_600_000 }, () => {
   let services: ComposeService[] = []
 
-  before(async () => {
-    const { prefix, page } = await findFreePorts()
-    Object.assign(process.env, {
-      COMPOSE_PROJECT_NAME: PROJECT,
-      COMPOSE_FILE: ['docker-compose.yml', writePatience()].join(delimiter),
-      COMPOSE_PROFILES: FRAMEWORKS.join(','),
-      STARTGRID_PORTS: String(prefix),
-      STARTGRID_PAGE_PORT: String(page),
-      STARTGRID_TLS_PORT: String(page + 1),
-    })
-    await compose(['--profile', '*', 'build', '--quiet'], 40 * 60_000)
-  })
+  before(
+    async () => {
+      const { prefix, page } = await findFreePorts()
+      Object.assign(process.env, {
+        COMPOSE_PROJECT_NAME: PROJECT,
+        COMPOSE_FILE: ['docker-compose.yml', writePatience()].join(delimiter),
+        COMPOSE_PROFILES: FRAMEWORKS.join(','),
+        STARTGRID_PORTS: String(prefix),
+        STARTGRID_PAGE_PORT: String(page),
+        STARTGRID_TLS_PORT: String(page + 1),
+      })
+      await compose(['--profile', '*', 'build', '--quiet'], 40 * 60_000)
+    },
+    { timeout: 41 * 60_000 },
+  )
   after(async () => {
     await compose(['down', '--volumes', '--timeout', '3'], 120_000)
     rmSync(join(tmpdir(), `${PROJECT}.json`), { force: true })

@@ -10,7 +10,10 @@ import { request } from './support/raw.ts'
 
 const skip = (await isDebianLike()) ? false : 'not a Debian-like system: there is nothing to unpack'
 
-test("download: the distribution's packages, unpacked and not installed", { skip }, async (context) => {
+test("full: download: the distribution's packages, unpacked and not installed", {
+  skip,
+  timeout: 600_000,
+}, async (context) => {
   const cache = await mkdtemp(join(tmpdir(), 'startgrid-cache-'))
   const env = { XDG_CACHE_HOME: cache }
   const before = await stat('/var/lib/dpkg/status')
