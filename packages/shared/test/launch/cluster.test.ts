@@ -21,7 +21,7 @@ interface Share {
 
 for (const [way, CLUSTER] of WAYS.entries()) {
   const start = (workers: number, env: Record<string, string> = {}, role = 'slow', detached = false) =>
-    launch({ CLUSTER, WORKERS: String(workers), ...env }, [role], detached)
+    launch({ CLUSTER, WORKERS: String(workers), SHUTDOWN_TIMEOUT_MS: '120000', ...env }, [role], detached)
 
   let tests = way
   /** Tries each test in one of the ways, by turns. */
