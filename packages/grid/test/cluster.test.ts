@@ -17,7 +17,8 @@ const LIMIT = { timeout: 180_000 }
 const JSON_BODY = '{"hello":"world"}'
 
 for (const way of WAYS) {
-  describe(way, () => {
+  // Both share all but who accepts a connection.
+  describe(way === 'cluster' ? way : `full: ${way}`, () => {
     for (const app of findApps('fastify/hello')) {
       test(`${app.name} keeps the contract`, async (t) => {
         const launched = await launchWorkers(t, app, way, 2)
