@@ -93,7 +93,7 @@ export async function ejectApp(app: App): Promise<Copy> {
     ...copy,
     // As the README of the project shows it.
     write({ file, code }) {
-      const shown = code.replaceAll("'#shared/testing/", "'./suite/").replaceAll("'#shared/page/", "'#page/")
+      const shown = code.replaceAll("'#shared/testing-before/", "'./suite/").replaceAll("'#shared/page/", "'#page/")
       copy.write({ file, code: shown })
     },
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { streamPage } from '#shared/http/stream-web.ts'
+import { streamPage } from '#shared/page/stream-web.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import type { AppOptions } from '#shared/process/lifecycle.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Server } from 'bun'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing-before/options.ts'
 import { createApp } from '../src/app.ts'
 import { forwardedOf } from '../src/middleware/forwarded.ts'
 import { serve } from './serve.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { StartError } from '#shared/process/config.ts'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing-before/options.ts'
 import { createApp } from '../src/app.ts'
 import { createService } from '../src/service.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { PROBLEM_JSON } from '#shared/http/problem.ts'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing-before/options.ts'
 import { createApp } from '../src/app.ts'
 import { status } from '../src/status.ts'
 import { serve } from './serve.ts'

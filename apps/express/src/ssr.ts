@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { Router } from 'express'
 import expressStaticGzip from 'express-static-gzip'
 import { z } from 'zod'
-import { closeSignal, streamPage } from '#shared/http/stream-node.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
+import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
+import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
-import { allowScripts } from './middleware/security-headers.ts'
 
 const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
 const Items = Count.pipe(z.number().max(1000)).default(50)
@@ -15,28 +15,31 @@ const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
 const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 
-export const ssr = Router({ caseSensitive: true, strict: true })
+export const ssr = Router()
 
 ssr.use(
   '/assets',
   expressStaticGzip(fileURLToPath(ASSETS_DIR), {
     enableBrotli: true,
     orderPreference: ['br', 'gzip'],
-    serveStatic: { immutable: true, maxAge: '1y', redirect: false },
+    serveStatic: { immutable: true, maxAge: '1y' },
   }),
 )
 
 ssr.get('/', shedLoad, (request, response) => {
   const { items } = Page.parse(request.query)
-  const props = { items, requestId: request.id, nonce: allowScripts(response) }
-  response.type('html').send(renderPage('shop', props))
+  const nonce = createNonce()
+  response.set(pageHeaders(nonce))
+  response.type('html').send(renderPage('shop', { items, requestId: request.id, nonce }))
 })
 
 ssr.get('/stream', shedLoad, async (request, response) => {
   const { items, delay } = SlowPage.parse(request.query)
+  const nonce = createNonce()
   const signal = closeSignal(response)
   const pending = recommendSlowly(items, delay, signal)
-  const props = { items, requestId: request.id, pending, nonce: allowScripts(response) }
+  const props = { items, requestId: request.id, pending, nonce }
   const html = await streamPage('shop', props, signal, (err) => request.log.error({ err }, 'failed'))
+  response.set(pageHeaders(nonce))
   await pipeline(html, response.type('html'))
 })

@@ -1,16 +1,16 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import express, { Router } from 'express'
+import { Router } from 'express'
 import request from 'supertest'
 import { z } from 'zod'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
+import type { AppOptions } from '#shared/app-options.ts'
 import { testApp, testBrokenBodies } from '#shared/testing/app.ts'
 import { createOptions } from '#shared/testing/options.ts'
 import { serve } from '#shared/testing/serve.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 
-const start = (options: AppOptions) => serve(createFailingApp(options, Router()), options)
+const start = (options: AppOptions) => serve(createFailingApp(options, Router()))
 testApp(start)
 testBrokenBodies(start)
 
@@ -30,18 +30,13 @@ test('a body that is not valid is 400, and the problem names the field', async (
   await request(app).post('/teas').expect(400) // no body at all
 })
 
-test('the route in the log is as it was registered, whatever the client wrote', async () => {
-  const items = Router().get('/items/:item', (_request, response) => response.sendStatus(204))
-  const mounts = Router()
-    .use('/users/:user', Router().use('/:year', items))
-    .use('/shop', items)
-    .use(/^\/old/, items)
-  const { readLines, ...options } = createOptions()
-  const app = express().use('/api/:version', createApp(options, mounts))
-  for (const path of ['/users/1/2026/items/a', '/SHOP/items/a', '/old/items/a'])
-    equal((await request(app).get(`/api/1${path}`)).status, 204)
-  deepEqual(
-    (await readLines(3)).map(({ route }) => route),
-    ['/api/:version/users/:user/:year/items/:item', '/api/:version/shop/items/:item', '/items/:item'],
+test('the route in the log is as it was registered, without the values of its mount', async () => {
+  const mounts = Router().use(
+    '/users/:user',
+    Router().get('/items/:item', (_request, response) => response.sendStatus(204)),
   )
+  const { readLines, ...options } = createOptions()
+  await request(createApp(options, mounts)).get('/users/1/items/a').expect(204)
+  const [line] = await readLines(1)
+  deepEqual([line?.path, line?.route], ['/users/1/items/a', '/items/:item'])
 })

@@ -1,6 +1,6 @@
 import fastifyStatic from '@fastify/static'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { streamPage } from '#shared/http/stream-node.ts'
+import { streamPage } from '#shared/page/stream-node.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 

@@ -1,6 +1,6 @@
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { testPage, testPageUnderLoad } from '#shared/testing/page.ts'
-import { serve } from '#shared/testing/serve.ts'
+import { testPage, testPageUnderLoad } from '#shared/testing-before/page.ts'
+import { serve } from '#shared/testing-before/serve.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { ssr } from '../src/ssr.ts'
 

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { upgradeWebSocket } from '@hono/node-server'
 import { Hono } from 'hono'
 import { WebSocket, WebSocketServer } from 'ws'
-import { createOptions } from '#shared/testing/options.ts'
-import { serve } from '#shared/testing/serve.ts'
+import { createOptions } from '#shared/testing-before/options.ts'
+import { serve } from '#shared/testing-before/serve.ts'
 import { createNodeServer } from '../src/node-server.ts'
 
 const routes = new Hono().get(

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import { DELAY_MS, ITEMS, parseCount } from '#shared/http/count.ts'
-import { closeSignal, streamPage } from '#shared/http/stream-node.ts'
+import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { logFailure } from '#shared/process/log.ts'

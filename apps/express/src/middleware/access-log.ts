@@ -1,5 +1,5 @@
-import type { Express as App, Request, RequestHandler } from 'express'
-import { type Logger, logResponse } from '#shared/process/log.ts'
+import type { RequestHandler } from 'express'
+import { type Logger, traceId } from '#shared/log.ts'
 
 declare global {
   namespace Express {
@@ -10,63 +10,20 @@ declare global {
   }
 }
 
-/** Adds `request.log`. A child logger takes 0.7 µs, so a request has one only once it reads it. */
-export function requestLog(app: App, log: Logger): void {
-  Object.defineProperty(app.request, 'log', {
-    get(this: Request) {
-      this.log = log.child({ requestId: this.id })
-      return this.log
-    },
-    set(this: Request, value: Logger) {
-      Object.defineProperty(this, 'log', { value, writable: true })
-    },
-  })
-}
-
-/** One line per response, also after a client abort. pino-http needs more code for the same fields. */
+/** Adds `request.log`, and writes a line for each response, also after a client abort. pino-http takes 25 to 51 µs more. */
 export function accessLog(log: Logger): RequestHandler {
   return (request, response, next) => {
-    const startedAt = performance.now()
-    const { ip: client } = request // read now, because a closed connection has no address
-    response.prependListener('close', () => {
-      logResponse(log, {
-        requestId: request.id,
-        method: request.method,
-        url: request.originalUrl,
-        route: routeOf(request),
-        status: response.statusCode,
-        ms: performance.now() - startedAt,
-        client,
-        traceparent: request.headers.traceparent,
-      })
+    const since = performance.now()
+    const { method, originalUrl, ip: client } = request // a closed connection has no address
+    const trace_id = traceId(request.headers.traceparent)
+    request.log = log.child({ requestId: request.id })
+    response.once('close', () => {
+      const [path] = originalUrl.split('?', 1)
+      const route = request.route?.path // without a mount, whose parameters would have their values
+      const ms = performance.now() - since
+      const fields = { method, path, route, status: response.statusCode, ms, client, trace_id }
+      request.log.info(fields, 'request completed')
     })
     next()
   }
-}
-
-/**
- * The registered path, such as `/users/:user/items/:item`. `request.baseUrl` has what the client wrote for a mount, and values of its
- * parameters would be an unbounded label of metrics.
- */
-function routeOf({ app, baseUrl, route }: Request): string | undefined {
-  if (route === undefined || baseUrl === '') return route?.path
-  const mounts = mountsOf.get(app) ?? listMounts(app.router as unknown as Mounted, app.path())
-  mountsOf.set(app, mounts)
-  return (mounts.find((mount) => mount.test({ pathname: baseUrl }))?.pathname ?? '') + route.path
-}
-
-/** Per app, because an app can be mounted in another one. */
-const mountsOf = new WeakMap<object, readonly URLPattern[]>()
-
-/** A router. Its types do not have `listRoutes` yet. */
-interface Mounted {
-  listRoutes(): { path: string | RegExp; router: Mounted | undefined }[]
-}
-
-function listMounts(mounted: Mounted, path: string): URLPattern[] {
-  const inner = mounted.listRoutes().flatMap(({ path: next, router }) => {
-    if (router === undefined || next instanceof RegExp) return []
-    return listMounts(router, next === '/' ? path : path + next)
-  })
-  return [new URLPattern({ pathname: path }, { ignoreCase: true }), ...inner] // Express ignores the case of paths
 }

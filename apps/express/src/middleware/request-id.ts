@@ -1,15 +1,16 @@
 import type { RequestHandler } from 'express'
+import { requestId } from '#shared/request-id.ts'
 
 declare global {
   namespace Express {
     interface Request {
-      /** The inbound x-request-id, or the one that `protect` chose. Every response and every log line contains it. */
       id: string
     }
   }
 }
 
-export const requestId: RequestHandler = (request, _response, next) => {
-  request.id = request.get('x-request-id') ?? ''
+export const setRequestId: RequestHandler = (request, response, next) => {
+  request.id = requestId(request.get('x-request-id'))
+  response.set('x-request-id', request.id)
   next()
 }

@@ -1,8 +1,8 @@
 import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
 import { test } from 'node:test'
-import { PROBLEM_JSON } from '../http/problem.ts'
-import { SECURITY_HEADERS } from '../http/security-headers.ts'
-import type { AppOptions } from '../process/lifecycle.ts'
+import type { AppOptions } from '../app-options.ts'
+import { PROBLEM } from '../problem.ts'
+import { SECURITY_HEADERS } from '../security.ts'
 import { createOptions, ERROR, INFO } from './options.ts'
 
 /** Starts an app on a free port. It is closed at the end of the block. */
@@ -33,7 +33,7 @@ export function testApp(start: Start): void {
       await using app = await start(options)
       const response = await fetch(`${app.url}/${way}`, { headers: { 'x-request-id': 'r-1' } })
       equal(response.status, 500)
-      equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM_JSON)
+      equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM)
       deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
       const [failed, completed, ...others] = await readLines(2)
       deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
@@ -48,19 +48,27 @@ export function testApp(start: Start): void {
     await using app = await start(options)
     for (const [path, status, told] of [
       ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
-      ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
-      ['hides', 409, { title: 'Conflict' }],
       ['unavailable', 503, { title: 'Service Unavailable' }],
     ] as const) {
       const response = await fetch(`${app.url}/errors/${path}`)
       deepEqual([response.status, response.headers.get('retry-after')], [status, '1'], path)
       deepEqual(await response.json(), { type: 'about:blank', status, ...told })
     }
-    const lines = await readLines(5)
+    const lines = await readLines(3)
     deepEqual(
       lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message),
       ['secret'],
     )
+  })
+
+  test('an error of a dependency is a 500, whatever status it has, and is logged', async () => {
+    const { readLines, ...options } = createOptions()
+    await using app = await start(options)
+    const response = await fetch(`${app.url}/errors/foreign`)
+    deepEqual([response.status, response.headers.get('retry-after')], [500, null])
+    deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
+    const [failed] = await readLines(1)
+    match(JSON.stringify(failed?.err), /secret/)
   })
 
   test('a handler that never responds is 503 when its time is over, logged with the id', async () => {
@@ -69,11 +77,8 @@ export function testApp(start: Start): void {
     const response = await fetch(`${app.url}/hangs`, { headers: { 'x-request-id': 'r-1' } })
     deepEqual([response.status, response.headers.get('connection')], [503, 'close'])
     await response.arrayBuffer()
-    const lines = await readLines(2)
-    deepEqual(lines.map(({ level, status, requestId }) => `${level} ${status} ${requestId}`).sort(), [
-      `${INFO} 503 r-1`,
-      `${ERROR} undefined r-1`,
-    ])
+    const [line] = await readLines(1)
+    deepEqual([line?.level, line?.status, line?.requestId], [INFO, 503, 'r-1'])
   })
 
   test('is alive but not ready while a check fails, and does not say which', async () => {

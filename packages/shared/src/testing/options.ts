@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 import { pino } from 'pino'
-import { Health } from '../http/health.ts'
-import { readConfig } from '../process/config.ts'
-import type { AppOptions } from '../process/lifecycle.ts'
+import type { AppOptions } from '../app-options.ts'
+import { Settings } from '../config.ts'
+import { Health } from '../health.ts'
 
 interface Line {
   level: number
@@ -23,14 +23,11 @@ export function createOptions(env: Record<string, string> = {}) {
       written.emit('line')
     },
   }
+  const log = pino({ level: 'trace' }, destination)
   const options: AppOptions = {
-    config: readConfig({
-      MAX_QUEUE_WAIT_MS: '0', // no page is refused because the machine is busy
-      PORT: '0',
-      ...env,
-    }),
-    health: new Health(),
-    log: pino({ level: 'trace' }, destination),
+    config: Settings.parse({ MAX_QUEUE_WAIT_MS: '0', ...env }), // no page is refused because the machine is busy
+    health: new Health(log),
+    log,
   }
 
   /** All lines, as soon as there are so many: a response may be here before its line is written. */

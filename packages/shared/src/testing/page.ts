@@ -2,7 +2,7 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { ASSETS } from '#shared/page/server.js'
-import { PROBLEM_JSON } from '../http/problem.ts'
+import { PROBLEM } from '../problem.ts'
 import type { Start } from './app.ts'
 import { createOptions, INFO } from './options.ts'
 
@@ -44,7 +44,7 @@ export function testPage(start: Start): void {
     ]) {
       const response = await fetch(app.url + path)
       equal(response.status, 400, path)
-      equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM_JSON)
+      equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM)
       match(await response.text(), /items|delay/)
     }
   })

@@ -1,15 +1,13 @@
+import { once } from 'node:events'
 import { createServer, type RequestListener, Server } from 'node:http'
-import { protect, SERVER_OPTIONS } from '../http/protect.ts'
-import { readConfig } from '../process/config.ts'
-import { type AppOptions, listen } from '../process/lifecycle.ts'
-import { createOptions } from './options.ts'
+import type { AddressInfo } from 'node:net'
 
 /** An app, or the server of one, on a free port, closed at the end of the block. */
-export async function serve(app: RequestListener | Server, options: AppOptions = createOptions()) {
-  const server = app instanceof Server ? app : protect(createServer(SERVER_OPTIONS, app), options)
-  const url = await listen(server, readConfig({ PORT: '0' }))
+export async function serve(app: RequestListener | Server) {
+  const server = app instanceof Server ? app : createServer(app)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
-    url,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       server.close()
       server.closeAllConnections()

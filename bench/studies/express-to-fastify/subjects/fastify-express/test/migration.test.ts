@@ -4,7 +4,7 @@ import { ssr } from '@startgrid/express/ssr.ts'
 import { partial } from '@startgrid/express-to-fastify-express/partial.ts'
 import { Router } from 'express'
 import { pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing-before/options.ts'
 import { start } from './start.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { status } from '@startgrid/express/status.ts'
 import { Router } from 'express'
 import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { serve } from '#shared/testing/serve.ts'
+import { serve } from '#shared/testing-before/serve.ts'
 import { createApp } from '../src/app.ts'
 
 /** The app with some routes, or with those of the status app, on a free port until the end of the block. */

@@ -1,11 +1,8 @@
 import { renderToReadableStream } from 'react-dom/server'
-import { ASSETS, ASSETS_DIR, type PageName, type PageProps, pageElement } from '#shared/page/server.js'
-import { requireAssets } from './assets.ts'
+import { type PageName, type PageProps, pageElement } from '#shared/page/server.js'
 
 /** Milliseconds. Slower rendering is stopped: the browser gets the finished part and renders the rest. */
 const ABORT_MS = 10_000
-
-requireAssets(ASSETS, ASSETS_DIR)
 
 /**
  * Streams a page as a web stream. It resolves when the shell is ready, so that an earlier failure can still become a 500.

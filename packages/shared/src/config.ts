@@ -1,0 +1,64 @@
+import proxyaddr from 'proxy-addr'
+import { z } from 'zod'
+
+/** The settings, by the names of their environment variables. Add your own here. */
+export const Settings = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  /** 0: the system picks one. */
+  PORT: integer(0, 65_535).default(3000),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  /** Proxies whose X-Forwarded-* count: addresses, CIDRs, or the names of https://www.npmjs.com/package/proxy-addr. Empty: none. */
+  TRUST_PROXY: z.string().default('').transform(compileProxies),
+  /** Longer than the idle timeout of the proxy or load balancer, which would otherwise use a connection that is just closing. */
+  KEEP_ALIVE_TIMEOUT_MS: integer(0, 3_600_000).default(65_000),
+  /** Between failing readiness and refusing connections: one period of the load balancer's health checks. */
+  SHUTDOWN_DELAY_MS: integer(0, 600_000).default(0),
+  /** Unfinished requests are abandoned then, and the process exits with 1. */
+  SHUTDOWN_TIMEOUT_MS: integer(0, 600_000).default(9_000),
+  /** For so long a response may stand still before it becomes a 503 or is cut. Less than the proxy's timeout. */
+  HANDLER_TIMEOUT_MS: integer(100, 600_000).default(20_000),
+  /** For so long an expensive request may wait for its turn before it is refused with 503. 0: none waits. */
+  MAX_QUEUE_WAIT_MS: integer(0, 600_000).default(250),
+})
+
+export type Config = z.infer<typeof Settings>
+
+/**
+ * Reads settings from the environment. An empty variable counts as one that is not set. If one is not valid, it ends the process with a line
+ * for each. A route with settings of its own can read them by a schema of its own: `readConfig(z.object({ API_KEY: z.string() }))`.
+ */
+export function readConfig<Output>(
+  settings: z.ZodType<Output>,
+  env: NodeJS.ProcessEnv = process.env,
+): Output {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const { success, data, error } = settings.safeParse(given)
+  if (success) return data
+  for (const { path, message } of error.issues) console.error(`${path.join('.')} is not valid: ${message}.`)
+  process.exit(1)
+}
+
+function integer(min: number, max: number) {
+  const allowed = `must be a whole number from ${min} to ${max}`
+  const inRange = (value: number) => value >= min && value <= max
+  return z
+    .string()
+    .regex(/^\d{1,7}$/, allowed)
+    .transform(Number)
+    .refine(inRange, allowed)
+}
+
+/** @returns whether an address is trusted, as Express and Fastify take it; false: there is no proxy */
+function compileProxies(list: string, { addIssue }: z.RefinementCtx) {
+  const proxies = list.split(/ *, */)
+  try {
+    // proxy-addr would take the 1 that other software reads as a number of hops for the address 0.0.0.1.
+    if (list !== '' && !proxies.some((proxy) => /^\d+$/.test(proxy)))
+      return proxyaddr.compile(proxies) as (address: string | undefined, hop: number) => boolean
+  } catch {
+    // An unknown name, or a prefix that is too long.
+  }
+  if (list !== '')
+    addIssue('must be addresses, CIDRs (10.0.0.0/8), loopback, linklocal or uniquelocal, separated by commas')
+  return false as const
+}

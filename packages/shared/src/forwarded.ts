@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http'
+import proxyaddr from 'proxy-addr'
+import type { Config } from './config.ts'
+
+/** What the client sent to the first proxy. */
+export interface Forwarded {
+  /** Its address; undefined on a unix socket. */
+  client: string | undefined
+  scheme: string
+  /** Name and port, as in the Host header. */
+  host: string
+}
+
+/**
+ * For frameworks without a setting of their own. X-Forwarded-* count only if the peer is a trusted proxy. The client is the last address that
+ * is not a trusted proxy. Of the scheme and the host, the last one is the peer's own.
+ */
+export function readForwarded(
+  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
+  trusts: Config['TRUST_PROXY'],
+): Forwarded {
+  const host = headers.host ?? ''
+  if (trusts === false || !trusts(socket.remoteAddress, 0))
+    return { client: socket.remoteAddress, scheme: 'http', host }
+  const request = { headers, socket } as IncomingMessage
+  return {
+    client: proxyaddr(request, trusts),
+    scheme: lastOf(headers['x-forwarded-proto']) ?? 'http',
+    host: lastOf(headers['x-forwarded-host']) ?? host,
+  }
+}
+
+function lastOf(list: string | string[] | undefined): string | undefined {
+  return list?.toString().split(/ *, */).at(-1)
+}

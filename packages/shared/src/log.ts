@@ -1,0 +1,22 @@
+import { type Logger, pino } from 'pino'
+import type { Config } from './config.ts'
+
+export type { Logger }
+
+/** Bytes that wait for a reader of the log who has stopped reading. Further lines are dropped. */
+const MAX_WAITING = 16 * 1024 * 1024
+
+/** JSON lines on standard output, which the platform collects. They are written asynchronously, so that a slow reader stops no request. */
+export function createLog({ LOG_LEVEL }: Config): Logger {
+  const options = {
+    level: LOG_LEVEL,
+    base: null, // process id and host are what the platform adds
+    redact: ['err.rawPacket'], // what the client sent, with its credentials: Node adds it to errors of its parser
+  }
+  return pino(options, pino.destination({ sync: false, maxLength: MAX_WAITING }))
+}
+
+/** The trace id of an inbound `traceparent` header: https://www.w3.org/TR/trace-context/#traceparent-header */
+export function traceId(traceparent: string | string[] | null | undefined): string | undefined {
+  return /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(String(traceparent))?.[1]
+}

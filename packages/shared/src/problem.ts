@@ -1,0 +1,55 @@
+import { STATUS_CODES } from 'node:http'
+
+/** The media type of all errors. */
+export const PROBLEM = 'application/problem+json'
+
+/** A field of the request that is not valid, such as `items`, and why. */
+export interface FieldError {
+  field: string
+  reason: string
+}
+
+/** Problem details (RFC 9457). */
+export interface Problem {
+  type: 'about:blank'
+  title: string
+  status: number
+  detail?: string
+  errors?: FieldError[]
+}
+
+export function createProblem(status: number, more: Pick<Problem, 'detail' | 'errors'> = {}): Problem {
+  return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, ...more }
+}
+
+/**
+ * What a client may know about a thrown value. Of an error of http-errors, or of any that says `expose: true`: its status, its headers, and
+ * the message of a 4xx. Of a `ZodError`: the fields. Everything else is a 500, such as the 401 that an upstream service sent.
+ */
+export function toProblem(error: unknown): {
+  status: number
+  headers: Record<string, string>
+  problem: Problem
+} {
+  const {
+    name,
+    issues,
+    expose,
+    statusCode,
+    status = statusCode,
+    headers = {},
+    message,
+    syscall,
+  } = Object(error)
+  if (name === 'ZodError')
+    return { status: 400, headers: {}, problem: createProblem(400, { errors: issues.map(toFieldError) }) }
+  if (typeof expose !== 'boolean' || !(status >= 400 && status <= 599))
+    return { status: 500, headers: {}, problem: createProblem(500) }
+  // An error of the file system names a path of the server, and is exposed by http-errors as well.
+  const isPublic = expose && status < 500 && syscall === undefined && message !== STATUS_CODES[status]
+  return { status, headers, problem: createProblem(status, isPublic ? { detail: message } : {}) }
+}
+
+function toFieldError({ path, message }: { path: PropertyKey[]; message: string }): FieldError {
+  return { field: path.join('.'), reason: message }
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+
+/** The security headers of every response. A route may replace them. HSTS is the task of who terminates TLS. */
+export const SECURITY_HEADERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** Of `script-src` and of the scripts of one page: https://developer.mozilla.org/docs/Web/HTTP/Guides/CSP#nonces */
+export function createNonce(): string {
+  return randomBytes(18).toString('base64')
+}
+
+/** The headers of an HTML page with scripts. No cache may give its nonce to another client. */
+export function pageHeaders(nonce: string) {
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' 'strict-dynamic'`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ]
+  return { 'content-security-policy': policy.join('; '), 'cache-control': 'private, no-store' }
+}

@@ -1,0 +1,113 @@
+import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
+import { test } from 'node:test'
+import { PROBLEM_JSON } from '../http/problem.ts'
+import { SECURITY_HEADERS } from '../http/security-headers.ts'
+import type { AppOptions } from '../process/lifecycle.ts'
+import { createOptions, ERROR, INFO } from './options.ts'
+
+/** Starts an app on a free port. It is closed at the end of the block. */
+export type Start = (options: AppOptions) => Promise<{ url: string } & AsyncDisposable>
+
+/** What every framework does around any route. The routes that it is asked for are those of `fixtures/failing.ts`. */
+export function testApp(start: Start): void {
+  test('every response has the security headers and the id, and a route may replace the headers', async () => {
+    await using app = await start(createOptions())
+    for (const [path, status, own] of [
+      ['/livez', 200, {}],
+      ['/foreign', 200, { 'referrer-policy': 'origin' }],
+      ['/nowhere', 404, {}],
+      ['/throws', 500, {}],
+    ] as const) {
+      const response = await fetch(app.url + path, { headers: { 'x-request-id': 'r-1' } })
+      equal(response.status, status, path)
+      const expected = { ...SECURITY_HEADERS, 'x-request-id': 'r-1', ...own }
+      for (const [name, value] of Object.entries(expected))
+        equal(response.headers.get(name), value, `${path} ${name}`)
+      await response.arrayBuffer()
+    }
+  })
+
+  for (const way of ['throws', 'rejects']) {
+    test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
+      const { readLines, ...options } = createOptions()
+      await using app = await start(options)
+      const response = await fetch(`${app.url}/${way}`, { headers: { 'x-request-id': 'r-1' } })
+      equal(response.status, 500)
+      equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM_JSON)
+      deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
+      const [failed, completed, ...others] = await readLines(2)
+      deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
+      match(JSON.stringify(failed?.err), /secret/)
+      deepEqual([completed?.requestId, completed?.status], ['r-1', 500])
+      deepEqual(others, [])
+    })
+  }
+
+  test("an error by the framework's means: its status, headers and message; the message of a 5xx is only logged", async () => {
+    const { readLines, ...options } = createOptions()
+    await using app = await start(options)
+    for (const [path, status, told] of [
+      ['conflicts', 409, { title: 'Conflict', detail: 'It is there.' }],
+      ['leaves', 499, { title: 'Client Error', detail: 'It left.' }],
+      ['hides', 409, { title: 'Conflict' }],
+      ['unavailable', 503, { title: 'Service Unavailable' }],
+    ] as const) {
+      const response = await fetch(`${app.url}/errors/${path}`)
+      deepEqual([response.status, response.headers.get('retry-after')], [status, '1'], path)
+      deepEqual(await response.json(), { type: 'about:blank', status, ...told })
+    }
+    const lines = await readLines(5)
+    deepEqual(
+      lines.filter(({ level }) => level === ERROR).map(({ err }) => (err as Error).message),
+      ['secret'],
+    )
+  })
+
+  test('a handler that never responds is 503 when its time is over, logged with the id', async () => {
+    const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
+    await using app = await start(options)
+    const response = await fetch(`${app.url}/hangs`, { headers: { 'x-request-id': 'r-1' } })
+    deepEqual([response.status, response.headers.get('connection')], [503, 'close'])
+    await response.arrayBuffer()
+    const lines = await readLines(2)
+    deepEqual(lines.map(({ level, status, requestId }) => `${level} ${status} ${requestId}`).sort(), [
+      `${INFO} 503 r-1`,
+      `${ERROR} undefined r-1`,
+    ])
+  })
+
+  test('is alive but not ready while a check fails, and does not say which', async () => {
+    const options = createOptions()
+    options.health.addCheck('database', () => Promise.reject(new Error('no')))
+    await using app = await start(options)
+    const response = await fetch(`${app.url}/readyz`)
+    deepEqual([response.status, await response.json()], [503, { status: 'fail' }])
+    const alive = await fetch(`${app.url}/livez`)
+    deepEqual([alive.status, await alive.json()], [200, { status: 'pass' }])
+  })
+}
+
+/** For runtimes on which the app learns that the body of a response failed. */
+export function testBrokenBodies(start: Start): void {
+  for (const path of ['/breaks', '/breaks/as/a/stream']) {
+    test(`a handler that fails amid its response (${path}): the connection is cut, and the app lives on`, async () => {
+      const { readLines, ...options } = createOptions()
+      await using app = await start(options)
+      let received = ''
+      await rejects(async () => {
+        const { body } = await fetch(app.url + path)
+        for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) received += chunk
+      })
+      doesNotMatch(received, /secret/)
+      equal((await fetch(`${app.url}/nowhere`)).status, 404)
+      // A failed pipeline closes the response before it rejects, so the order of the first two differs.
+      const lines = await readLines(3)
+      deepEqual(lines.map(({ level, msg, status }) => `${level} ${msg} ${status}`).sort(), [
+        `${INFO} request completed 200`,
+        `${INFO} request completed 404`,
+        `${ERROR} failed undefined`,
+      ])
+      equal(lines[0]?.requestId, lines[1]?.requestId)
+    })
+  }
+}

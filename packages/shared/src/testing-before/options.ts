@@ -1,0 +1,43 @@
+import { EventEmitter, once } from 'node:events'
+import { pino } from 'pino'
+import { Health } from '../http/health.ts'
+import { readConfig } from '../process/config.ts'
+import type { AppOptions } from '../process/lifecycle.ts'
+
+interface Line {
+  level: number
+  msg: string
+  [field: string]: unknown
+}
+
+export const INFO = 30
+export const ERROR = 50
+
+/** Options for an app under test. Its log lines go to an array instead of standard output. */
+export function createOptions(env: Record<string, string> = {}) {
+  const lines: Line[] = []
+  const written = new EventEmitter()
+  const destination = {
+    write(text: string) {
+      lines.push(JSON.parse(text))
+      written.emit('line')
+    },
+  }
+  const options: AppOptions = {
+    config: readConfig({
+      MAX_QUEUE_WAIT_MS: '0', // no page is refused because the machine is busy
+      PORT: '0',
+      ...env,
+    }),
+    health: new Health(),
+    log: pino({ level: 'trace' }, destination),
+  }
+
+  /** All lines, as soon as there are so many: a response may be here before its line is written. */
+  async function readLines(count: number): Promise<Line[]> {
+    while (lines.length < count) await once(written, 'line', { signal: AbortSignal.timeout(120_000) })
+    return lines
+  }
+
+  return { ...options, readLines }
+}

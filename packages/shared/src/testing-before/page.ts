@@ -1,0 +1,102 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { ASSETS } from '#shared/page/server.js'
+import { PROBLEM_JSON } from '../http/problem.ts'
+import type { Start } from './app.ts'
+import { createOptions, INFO } from './options.ts'
+
+/** The end of the shell, and the start of what React sends when the slow part is there. */
+const SHELL_END = '</footer>'
+const SLOW_PART = 'id="S:0"'
+
+const countItems = (html: string) => html.split('class="price"').length - 1
+
+/** The page of every framework. */
+export function testPage(start: Start): void {
+  test('shows as many items as asked for', async () => {
+    await using app = await start(createOptions())
+    for (const [path, items] of [
+      ['/', 50],
+      ['/?items=0', 0],
+      ['/?items=1000', 1000],
+      ['/stream?items=7&delay=0', 7],
+    ] as const) {
+      const response = await fetch(app.url + path)
+      deepEqual(
+        [response.status, response.headers.get('content-type')?.toLowerCase()],
+        [200, 'text/html; charset=utf-8'],
+      )
+      equal(countItems(await response.text()), items)
+    }
+  })
+
+  test('a count that is not in range is 400', async () => {
+    await using app = await start(createOptions())
+    for (const path of [
+      '/?items=1001',
+      '/?items=-1',
+      '/?items=',
+      '/?items=1&items=2',
+      '/stream?items=1001',
+      '/stream?delay=5001',
+      '/stream?delay=x',
+    ]) {
+      const response = await fetch(app.url + path)
+      equal(response.status, 400, path)
+      equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM_JSON)
+      match(await response.text(), /items|delay/)
+    }
+  })
+
+  test('streams the shell, then the slow part', async () => {
+    await using app = await start(createOptions())
+    const html = await (await fetch(`${app.url}/stream?delay=1`)).text()
+    ok(html.indexOf(SHELL_END) < html.indexOf(SLOW_PART))
+    match(html, /<\/html>$/)
+  })
+}
+
+/** Timers that keep the process alive, as those of a page in the making do. */
+const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+/** The page on Node, whose app knows how long each request has waited and which timers run. */
+export function testPageUnderLoad(start: Start): void {
+  test('stops rendering when the client leaves before the slow part', async () => {
+    const { readLines, ...options } = createOptions()
+    await using app = await start(options)
+    const leaving = new AbortController()
+    const { body } = await fetch(`${app.url}/stream?delay=5000`, { signal: leaving.signal })
+    let received = ''
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      received += chunk
+      if (received.includes(SHELL_END)) break
+    }
+    equal(received.includes(SLOW_PART), false)
+    const timers = countTimers()
+    leaving.abort()
+    const lines = await readLines(1)
+    await setImmediate() // the abort is under way
+    ok(countTimers() < timers)
+    deepEqual(
+      lines.map(({ level, path, client }) => [level, path, client]),
+      [[INFO, '/stream', '127.0.0.1']],
+    )
+  })
+
+  test('refuses a page that has waited too long, and no file', async () => {
+    await using app = await start(createOptions({ MAX_QUEUE_WAIT_MS: '1' }))
+    const ask = (path: string) =>
+      Promise.all(
+        Array.from({ length: 20 }, () => fetch(app.url + path, { signal: AbortSignal.timeout(120_000) })),
+      )
+    // Connections that are open already bring all requests at once; new ones are accepted one by one.
+    await Promise.all((await ask('/livez')).map((response) => response.text()))
+    const pages = await ask('/?items=1000')
+    ok(pages.some(({ status }) => status === 200))
+    const refused = pages.find(({ status }) => status === 503)
+    equal(refused?.headers.get('retry-after'), '1')
+    match((await refused?.text()) ?? '', /"status":503/)
+    equal((await fetch(`${app.url}${ASSETS[0]}`)).status, 200)
+  })
+}
