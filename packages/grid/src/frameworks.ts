@@ -1,22 +1,3 @@
-/** What services need in their second week: the rows of docs/second-week.md. */
-export const SECOND_WEEK = [
-  'secure cookie',
-  'absolute redirect',
-  'address of the client',
-  'scheme and host',
-  'CSRF check',
-  'upload of 1 MB on one route',
-  'static directory with image and script',
-  'error with status, headers and message',
-  'event stream',
-  'event stream behind NGINX',
-  'WebSocket, closed by the drain',
-  'database, closed after the last response',
-  'WebSocket beside hot reload',
-  'second page, hydrated',
-] as const
-export type Feature = (typeof SECOND_WEEK)[number]
-
 export const ROLES = ['hello', 'ssr', 'status'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -117,32 +98,6 @@ export const CATALOGUE: readonly Framework[] = [
     docs: 'https://nginx.org/en/docs/njs/',
     warmUpMs: { hello: 250, ssr: 250, status: 250 },
     rates: { hello: 38_000, ssr: 54, status: 41_000 },
-    secondWeek: {
-      'upload of 1 MB on one route': {
-        kind: '△',
-        why: 'njs reads no file out of a multipart form ([njs#1044](https://github.com/nginx/njs/pull/1044) leaves it for later): the file itself is the body.',
-      },
-      'event stream': {
-        kind: '△',
-        why: "njs sends parts with `r.send()` and `postpone_output 0` ([njs#328](https://github.com/nginx/njs/issues/328)), outside of the app's routes. It is not told that its worker is about to exit, so the stream ends itself every 5 s, and the browser opens the next one.",
-      },
-      'event stream behind NGINX': {
-        kind: '△',
-        why: "njs sends parts with `r.send()` and `postpone_output 0` ([njs#328](https://github.com/nginx/njs/issues/328)), outside of the app's routes. It is not told that its worker is about to exit, so the stream ends itself every 5 s, and the browser opens the next one.",
-      },
-      'WebSocket, closed by the drain': {
-        kind: 'absent',
-        why: 'njs has no API for sockets ([njs#708](https://github.com/nginx/njs/issues/708)), so a handler cannot take over a connection: NGINX [proxies an upgrade](https://nginx.org/en/docs/http/websocket.html).',
-      },
-      'database, closed after the last response': {
-        kind: 'absent',
-        why: 'njs has no client of a database, for the same reason ([njs#708](https://github.com/nginx/njs/issues/708)).',
-      },
-      'WebSocket beside hot reload': {
-        kind: 'absent',
-        why: 'njs has no API for sockets ([njs#708](https://github.com/nginx/njs/issues/708)), so a handler cannot take over a connection: NGINX [proxies an upgrade](https://nginx.org/en/docs/http/websocket.html).',
-      },
-    },
     absent: [
       {
         role: 'ssr',
@@ -176,8 +131,6 @@ export interface Framework {
   readonly warmUpMs?: Readonly<Record<Role, number>>
   /** Responses per second in that run, direct: how fast an app becomes warm depends on requests, not on time. Default: not known. */
   readonly rates?: Readonly<Record<Role, number>>
-  /** What it cannot do in docs/second-week.md, or only by other means or in part (△). Default: all is there. */
-  readonly secondWeek?: Readonly<Partial<Record<Feature, { kind: '△' | 'absent'; why: string }>>>
   /** What its apps lack, if docs/contract.md does not say so for all. */
   readonly absent: readonly Absence[]
 }
