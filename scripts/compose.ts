@@ -98,9 +98,8 @@ export function listCells(services: readonly ComposeService[]): Cell[] {
       const port = service?.Publishers.find(({ TargetPort }) => TargetPort === inside)
       if (service?.State !== 'running' || port === undefined) return { app, topology, options: undefined }
       const target = { host: port.URL, port: port.PublishedPort }
-      const proxied = isBehind || app.runtime === 'nginx'
       const { role, absent } = app
-      return { app, topology, options: { target, role, absent, proxied, compressed: isBehind } }
+      return { app, topology, options: { target, role, absent, compressed: isBehind } }
     }),
   )
 }

@@ -215,6 +215,11 @@ describe('contract', { skip }, () => {
         assert.equal(headers['content-security-policy'], undefined)
       })
 
+      test('a 304 tells caches that the page depends on Accept-Encoding', async () => {
+        const { status, headers } = await ask({ target: '/unchanged' })
+        assert.deepEqual([status, headers.vary], [304, 'Accept-Encoding'])
+      })
+
       test('/stream is not buffered', async () => {
         let released = false
         const head = 'GET /stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'

@@ -277,7 +277,7 @@ describe('lifecycle', { skip }, () => {
 
 test('a worker without a title of its own yet is found when its master was killed', async () => {
   const worker = "spawn('sleep', ['600'], { argv0: 'nginx: master process nginx', stdio: 'ignore' })"
-  const script = `const { spawn } = require('node:child_process'); console.log(${worker}.pid); process.exit()`
+  const script = `const { spawn } = require('node:child_process'); console.log(String(${worker}.pid)); process.exit()`
   const master = spawn(process.execPath, ['-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,

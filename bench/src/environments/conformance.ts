@@ -7,7 +7,6 @@ import type { Experiment, System } from '../model/experiment.ts'
 import {
   type Contract,
   type Environment,
-  isInNginx,
   orAborted,
   type Proof,
   startServers,
@@ -110,7 +109,6 @@ function contractOf({ role }: Cell, system: System): Contract {
   return {
     role,
     absent: own?.absent ?? [],
-    proxied: nginx !== undefined || isInNginx(system),
     compressed: nginx?.front.startsWith('nginx') ?? false,
   }
 }

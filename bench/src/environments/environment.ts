@@ -50,9 +50,7 @@ export interface Contract {
   role: Role
   /** What it lacks. */
   absent: readonly Capability[]
-  /** Whether NGINX responds or stands in front, or nobody knows. */
-  proxied: boolean
-  /** Whether that NGINX compresses pages. */
+  /** Whether NGINX in front compresses pages. */
   compressed: boolean
 }
 

@@ -36,4 +36,4 @@ process.once('SIGTERM', async () => {
   await rm(scripts, { recursive: true })
 })
 // Said last: who reads it may send SIGTERM at once.
-console.log(address.port)
+console.log(String(address.port)) // a number would have colours under FORCE_COLOR

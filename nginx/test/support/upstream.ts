@@ -75,6 +75,10 @@ async function handle(
     response.writeHead(503, { 'content-type': 'text/plain', 'x-mine': 'yes' }).end('from the app')
     return
   }
+  if (url === '/unchanged') {
+    response.writeHead(304, { etag: '"1"' }).end()
+    return
+  }
   if (url === '/stream') {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
     response.write('<first>')

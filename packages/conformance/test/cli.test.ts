@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { createServer } from 'node:tls'
 import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
 import { generate } from 'selfsigned'
-import { formatTarget } from '../src/http/target.ts'
-import type { Behaviour } from './reference/behaviour.ts'
-import { startReference } from './reference/server.ts'
+import { findApps } from '../../grid/src/apps.ts'
+import { launch } from '../../grid/src/launcher.ts'
+import { formatTarget, type Target } from '../src/http/target.ts'
 
 const CLI = join(import.meta.dirname, '../src/cli.ts')
 
@@ -17,69 +17,65 @@ function run(...args: readonly string[]): Promise<Ended> {
   return startNode([CLI, ...args]).ended
 }
 
-async function against(defect: Partial<Behaviour>, ...args: readonly string[]): Promise<Ended> {
-  const reference = await startReference('status', defect)
-  try {
-    return await run('status', formatTarget(reference.target), ...args)
-  } finally {
-    await reference.close()
-  }
+async function withApp(use: (target: Target) => Promise<void>): Promise<void> {
+  const [app] = findApps('node/status')
+  assert.ok(app)
+  const { target, stop } = await launch(app)
+  await use(target).finally(() => stop())
 }
 
-test('a server that keeps the contract: a closing line and 0', async () => {
-  const { code, stdout } = await against({})
-  assert.match(stdout, /^\d\d checks passed, 0 failed, 0 skipped\n$/)
-  assert.equal(code, 0)
-})
-
-test('a server that does not: a readable list of at most 80 columns and 1', async () => {
-  const { code, stdout } = await against({ garbage: 200, refuse: () => undefined })
-  assert.equal(code, 1)
-  assert.match(stdout, /^x two Host headers are 400$/m)
-  assert.match(stdout, /^ {2}expected: status 400$/m)
-  assert.match(stdout, /^\d\d checks passed, [1-9]\d? failed, 0 skipped$/m)
-  assert.deepEqual(
-    stdout.split('\n').filter((line) => line.length > 80),
-    [],
-  )
-})
-
-test('https:// with our own certificate needs --insecure, and the report names protocol and ALPN', async () => {
-  const reference = await startReference('status', {})
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-    algorithm: 'sha256',
-    keyType: 'ec',
-  })
-  const front = createServer({ cert, key, ALPNProtocols: ['http/1.1'] }, (socket) => {
-    const { target } = reference
-    const upstream = connect('socketPath' in target ? { path: target.socketPath } : target)
-    pipeline(socket, upstream, socket, () => {})
-  })
-  await once(front.listen(0, '127.0.0.1'), 'listening')
-  const url = `https://127.0.0.1:${(front.address() as AddressInfo).port}`
-  try {
-    const { code, stdout, stderr } = await run('status', url, '--insecure', '--only', 'GET')
-    assert.equal(stderr, '')
-    assert.match(stdout, /^TLSv1\.3, TLS_\w+, ALPN http\/1\.1\n[1-9]\d* checks passed, 0 failed/m)
+test('a server that keeps the contract: a closing line and 0', () =>
+  withApp(async (target) => {
+    const { code, stdout } = await run('status', formatTarget(target))
+    assert.match(stdout, /^\d\d checks passed, 0 failed, 0 skipped\n$/)
     assert.equal(code, 0)
-    const refused = await run('status', url)
-    assert.equal(refused.code, 2)
-    assert.match(
-      refused.stderr,
-      /^The certificate of https:\S+ is not trusted \(.*--insecure accepts it\.\n$/,
-    )
-  } finally {
-    front.close()
-    await reference.close()
-  }
-})
+  }))
 
-test('the report as JSON', async () => {
-  const { stdout } = await against({ allowsNoHost: true }, '--json', '--only', 'no Host')
-  const { differences, failed } = JSON.parse(stdout)
-  assert.deepEqual(failed, ['no Host is 400 in HTTP/1.1'])
-  assert.deepEqual(Object.keys(differences[0]), ['check', 'request', 'expected', 'received'])
-})
+test('a server that does not: a readable list of at most 80 columns, or JSON, and 1', () =>
+  withApp(async (target) => {
+    // The routes of another role.
+    const { code, stdout } = await run('hello', formatTarget(target))
+    assert.equal(code, 1)
+    assert.match(stdout, /^x every route responds$/m)
+    assert.match(stdout, /^ {2}expected: status 200$/m)
+    assert.match(stdout, /^\d+ checks passed, [1-9]\d? failed, 0 skipped$/m)
+    assert.deepEqual(
+      stdout.split('\n').filter((line) => line.length > 80),
+      [],
+    )
+    const json = await run('hello', formatTarget(target), '--json', '--only', 'a name is percent')
+    const { differences, failed } = JSON.parse(json.stdout)
+    assert.deepEqual(failed, ['a name is percent-decoded as UTF-8, once'])
+    assert.deepEqual(Object.keys(differences[0]), ['check', 'request', 'expected', 'received'])
+  }))
+
+test('https:// with our own certificate needs --insecure, and the report names protocol and ALPN', () =>
+  withApp(async (target) => {
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+      algorithm: 'sha256',
+      keyType: 'ec',
+    })
+    const front = createServer({ cert, key, ALPNProtocols: ['http/1.1'] }, (socket) => {
+      const upstream = connect('socketPath' in target ? { path: target.socketPath } : target)
+      pipeline(socket, upstream, socket, () => {})
+    })
+    await once(front.listen(0, '127.0.0.1'), 'listening')
+    const url = `https://127.0.0.1:${(front.address() as AddressInfo).port}`
+    try {
+      const { code, stdout, stderr } = await run('status', url, '--insecure', '--only', 'unknown path')
+      assert.equal(stderr, '')
+      assert.match(stdout, /^TLSv1\.3, TLS_\w+, ALPN http\/1\.1\n[1-9]\d* checks passed, 0 failed/m)
+      assert.equal(code, 0)
+      const refused = await run('status', url)
+      assert.equal(refused.code, 2)
+      assert.match(
+        refused.stderr,
+        /^The certificate of https:\S+ is not trusted \(.*--insecure accepts it\.\n$/,
+      )
+    } finally {
+      front.close()
+    }
+  }))
 
 test('wrong usage is one sentence and 2', async () => {
   const usages: [RegExp, ...string[]][] = [
@@ -88,13 +84,7 @@ test('wrong usage is one sentence and 2', async () => {
     [/^Say where the server is/, 'ssr'],
     [/^Say where the server is/, 'ssr', 'http://127.0.0.1:1', '--socket', '/x'],
     [/is not an http:\/\/ or https:\/\/ address/, 'ssr', '127.0.0.1:3000'],
-    [
-      /^--without is 'x', but must be stream or pipelined-stream\.\n$/,
-      'ssr',
-      'http://127.0.0.1:1',
-      '--without',
-      'x',
-    ],
+    [/^--without is 'x', but must be stream\.\n$/, 'ssr', 'http://127.0.0.1:1', '--without', 'x'],
     [/^pnpm conformance --kubernetes is gone: /, 'ssr', 'http://127.0.0.1:1', '--kubernetes'],
     [/--nonsense/, 'ssr', 'http://127.0.0.1:1', '--nonsense'],
     [/^Nothing listens at unix:\/no\/such\/socket /, 'hello', '--socket', '/no/such/socket'],

@@ -2,26 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { type Capability, ROLES } from '../src/contract/subject.ts'
-import { checkConformance, formatReport } from '../src/index.ts'
-import { CORRECT, compress } from './reference/behaviour.ts'
-import { startReference } from './reference/server.ts'
+import { findApps } from '../../grid/src/apps.ts'
+import { launch } from '../../grid/src/launcher.ts'
+import { checkConformance } from '../src/index.ts'
 
-for (const role of ROLES) {
-  test(`a ${role} app that keeps the contract shows no difference`, async () => {
-    const reference = await startReference(role)
-    try {
-      const report = await checkConformance({ target: reference.target, role, log: reference.log })
-      assert.equal(report.differences.length, 0, formatReport(report))
-      assert.deepEqual(report.skipped, [])
-    } finally {
-      await reference.close()
-    }
-  })
-}
-
-test('a proxy in front may compress', mayBeCompressed)
-test('an app without the stream shows no difference where that is said', () => mayBeAbsent('stream'))
+/** That each app keeps the contract, the tests of the apps show. */
 
 test('a server that does not respond ends the run soon', async () => {
   const sockets = new Set<Socket>()
@@ -42,38 +27,13 @@ test('a server that does not respond ends the run soon', async () => {
 })
 
 test('a run can be stopped', async () => {
-  const reference = await startReference('hello')
+  const [app] = findApps('node/hello')
+  assert.ok(app)
+  const { target, stop } = await launch(app)
   try {
-    const signal = AbortSignal.timeout(100)
-    const run = checkConformance({ target: reference.target, role: 'hello', signal })
+    const run = checkConformance({ target, role: 'hello', signal: AbortSignal.timeout(100) })
     await assert.rejects(run, { name: 'NoResponse', failure: 'aborted' })
   } finally {
-    await reference.close()
+    await stop()
   }
 })
-
-async function mayBeCompressed(): Promise<void> {
-  const reference = await startReference('ssr', { proxy: compress })
-  try {
-    const options = { target: reference.target, role: 'ssr', proxied: true, compressed: true } as const
-    const report = await checkConformance(options)
-    assert.equal(report.differences.length, 0, formatReport(report))
-    assert.equal(report.passed.filter((check) => /compress(?:es the page|ed stream)/.test(check)).length, 2)
-  } finally {
-    await reference.close()
-  }
-}
-
-async function mayBeAbsent(capability: Capability): Promise<void> {
-  const path = (target: string) => (target.startsWith(`/${capability}`) ? '/absent' : CORRECT.path(target))
-  const reference = await startReference('ssr', { path })
-  try {
-    const { target, log } = reference
-    const report = await checkConformance({ target, role: 'ssr', absent: [capability], log })
-    assert.equal(report.differences.length, 0, formatReport(report))
-    const reasons = new Set(report.skipped.map(({ reason }) => reason))
-    assert.deepEqual([...reasons], [`the app has no ${capability}`])
-  } finally {
-    await reference.close()
-  }
-}

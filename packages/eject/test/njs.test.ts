@@ -76,12 +76,7 @@ describe(`full: in the NGINX of ${IMAGE}`, {
       const nginx = await startImage(project, port)
       try {
         const target = { host: '127.0.0.1', port }
-        const report = await checkConformance({
-          target,
-          role,
-          absent,
-          proxied: true,
-        })
+        const report = await checkConformance({ target, role, absent })
         deepEqual(
           report.differences,
           [],

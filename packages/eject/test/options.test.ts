@@ -92,13 +92,7 @@ async function conforms(
   target: { host: string; port: number; ca?: string },
   isBehind = false,
 ) {
-  const behind = { proxied: isBehind, compressed: isBehind }
-  const report = await checkConformance({
-    target,
-    role,
-    absent,
-    ...behind,
-  })
+  const report = await checkConformance({ target, role, absent, compressed: isBehind })
   deepEqual(report.differences, [], formatReport(report))
 }
 

@@ -81,14 +81,7 @@ export const CATALOGUE: readonly Framework[] = [
     health: 'health',
     warmUpMs: { hello: 250, ssr: 1250, status: 250 },
     rates: { hello: 85_000, ssr: 5200, status: 82_000 },
-    absent: [
-      {
-        role: 'ssr',
-        capability: 'pipelined-stream',
-        what: 'requests pipelined behind `GET /stream`',
-        why: 'Bun closes the connection in the middle of the stream ([oven-sh/bun#38128](https://github.com/oven-sh/bun/pull/38128)); everywhere else it pipelines',
-      },
-    ],
+    absent: [],
   },
   {
     name: 'njs',
@@ -139,7 +132,7 @@ export interface Framework {
 export type Runtime = 'node' | 'bun' | 'nginx'
 
 /** What an app may lack. */
-export type Capability = 'stream' | 'pipelined-stream'
+export type Capability = 'stream'
 
 export interface Absence {
   readonly role: Role

@@ -89,8 +89,8 @@ describe('what the kernel counts', { skip }, () => {
 
   test('who listens in NGINX is remembered while it lives, with what it starts', async () => {
     const script = `
-      const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port))
-      process.stdin.once('data', () => console.log(require('node:child_process').spawn('sleep', ['60']).pid))`
+      const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(String(server.address().port)))
+      process.stdin.once('data', () => console.log(String(require('node:child_process').spawn('sleep', ['60']).pid)))`
     const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
     const [port] = await once(child.stdout, 'data')
     const ready = { app: 'x/hello', pid: GONE, address: '', engine: 'qjs', nginx: '1.30.3' }

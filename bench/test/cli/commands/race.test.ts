@@ -256,6 +256,6 @@ describe('a race of commands', () => {
 
 /** A server that tells its port first. @param body of the function that handles a request */
 function serveAnywhere(body: string) {
-  const source = `const server = require("node:http").createServer((request, response) => { ${body} }).listen(0, "127.0.0.1", () => console.log(server.address().port))`
+  const source = `const server = require("node:http").createServer((request, response) => { ${body} }).listen(0, "127.0.0.1", () => console.log(String(server.address().port)))`
   return spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
 }

@@ -6,10 +6,8 @@ export interface Check {
   name: string
   /** The roles it applies to; default all. */
   roles?: readonly Role[]
-  /** Skipped if one of these is absent. */
-  needs?: readonly Capability[]
-  /** Runs only if this is absent. */
-  lacks?: Capability
+  /** Skipped if this is absent. */
+  needs?: Capability
   /** Runs only if the caller can read the log. */
   needsLog?: true
   /** Runs only if the caller says that a proxy in front compresses. */

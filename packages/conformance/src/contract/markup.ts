@@ -1,14 +1,8 @@
 import { products } from '@startgrid/shared/page/shop/product.ts'
+import { headerValue } from '../http/header.ts'
+import type { HttpResponse } from '../http/response.ts'
 import type { Finding } from './finding.ts'
-
-/** Values from the headers of the same response. */
-export interface Told {
-  id: string | undefined
-  nonce: string | undefined
-}
-
-/** Judges a body that differs from response to response. */
-export type Inspection = (body: Buffer, told: Told) => Finding[]
+import { nonceOf } from './policy.ts'
 
 /** A start tag. */
 interface Tag {
@@ -46,15 +40,15 @@ export function productNames(html: string): string[] {
   return [...html.matchAll(/<li\b[^>]*><h3>([^<]*)<\/h3>/g)].map(([, name = '']) => name)
 }
 
-/** A whole document with exactly this number of products, which works under the page policy. */
-export function inspectDocument(items: number): Inspection {
-  return (body, told) => {
-    const html = body.toString('utf8')
+/** A whole document with exactly this number of products, which works under the policy of its response. */
+export function inspectDocument(items: number): (response: HttpResponse) => Finding[] {
+  return (response) => {
+    const html = response.body.toString('utf8')
     return [
       ...inspectFrame(html),
       ...inspectProducts(html, items),
-      ...inspectId(html, told.id),
-      ...inspectPolicy(html, told.nonce),
+      ...inspectId(html, headerValue(response.headers, 'x-request-id')),
+      ...inspectPolicy(html, nonceOf(response)),
     ]
   }
 }
@@ -128,10 +122,11 @@ function inspectInline(name: string, attributes: ReadonlyMap<string, string>): F
   ]
 }
 
-/** The document with every id and nonce replaced, so that two can be compared byte for byte. */
-export function withoutSecrets(html: string, { id, nonce }: Told): string {
-  const anonymous = id === undefined ? html : html.replaceAll(id, 'ID')
-  return nonce === undefined ? anonymous : anonymous.replaceAll(nonce, 'NONCE')
+/** The document of a response without its id and nonce, so that two can be compared byte for byte. */
+export function withoutSecrets(response: HttpResponse): string {
+  const html = response.body.toString('utf8')
+  const anonymous = html.replaceAll(headerValue(response.headers, 'x-request-id') ?? 'ID', 'ID')
+  return anonymous.replaceAll(nonceOf(response) ?? 'NONCE', 'NONCE')
 }
 
 /**

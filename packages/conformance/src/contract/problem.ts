@@ -1,41 +1,38 @@
-import { isDeepStrictEqual } from 'node:util'
-import { shorten } from '../http/request.ts'
-import { type Finding, readJson } from './finding.ts'
+import { STATUS_CODES } from 'node:http'
+import { type Finding, quote, readJson } from './finding.ts'
+
+/** RFC 9110 renamed these; Node has the older names. Both are right. */
+const RENAMED: Readonly<Record<number, string>> = { 413: 'Content Too Large', 422: 'Unprocessable Content' }
 
 /**
- * Problem details (RFC 9457): exactly these members, to a 4xx perhaps `detail`, and to 400 perhaps `errors`.
+ * Problem details (RFC 9457). There may be further members.
  * @param field that one of the errors must name
  */
-export function inspectProblem(
-  body: Buffer,
-  expected: { type: string; title: string | undefined; status: number },
-  field?: string,
-): Finding[] {
-  const text = `'${shorten(body.toString('utf8'), 200)}'`
-  const received = readJson(body)
-  if (typeof received !== 'object' || received === null)
-    return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: text }]
-  const { detail, errors, ...members } = received as { detail?: unknown; errors?: unknown }
-  if (!isDeepStrictEqual(members, expected))
-    return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: text }]
-  if (
-    detail !== undefined &&
-    !(expected.status < 500 && typeof detail === 'string' && !/\n\s*at /.test(detail))
-  )
-    return [{ expected: 'a detail that is a text without a stack, and none to a 5xx', received: text }]
-  if (field !== undefined && !(isFieldErrors(errors) && errors.some((error) => error.field === field)))
-    return [{ expected: `errors with the field ${field} and a reason`, received: text }]
-  if (errors === undefined || (expected.status === 400 && isFieldErrors(errors))) return []
-  return [{ expected: 'errors as a list of { field, reason }, to 400 only', received: text }]
+export function inspectProblem(body: Buffer, status: number, field?: string): Finding[] {
+  const problem = readJson(body)
+  const titles = [STATUS_CODES[status], RENAMED[status]]
+  const expected = `problem details: type about:blank, title ${titles[0]}, status ${status}`
+  if (!isObject(problem)) return [{ expected, received: quote(body) }]
+  const { type, title, detail, errors } = problem
+  const isSound = type === 'about:blank' && titles.includes(String(title)) && problem.status === status
+  const findings: Finding[] = isSound ? [] : [{ expected, received: quote(body) }]
+  const note = (wanted: string) => findings.push({ expected: wanted, received: quote(body) })
+  if (detail !== undefined && (typeof detail !== 'string' || status >= 500))
+    note('a detail that is a text, and none to a 5xx')
+  if ('stack' in problem || /\\n\s*at /.test(body.toString('utf8'))) note('no stack')
+  if (errors !== undefined && !(Array.isArray(errors) && errors.every(isFieldError)))
+    note('errors as a list of field and reason')
+  if (field !== undefined && !(Array.isArray(errors) && errors.some((error) => error?.field === field)))
+    note(`errors with the field ${field}`)
+  return findings
 }
 
-function isFieldErrors(errors: unknown): errors is { field: string; reason: string }[] {
-  return Array.isArray(errors) && errors.length > 0 && errors.every(isFieldError)
-}
-
-/** RFC 9457 section 3.2 leaves the members of an extension to the API. A reason is one line: never a stack. */
+/** RFC 9457 section 3.2 leaves the members of an extension to the API. */
 function isFieldError(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || Object.keys(error).length !== 2) return false
-  const { field, reason } = error as { field?: unknown; reason?: unknown }
-  return typeof field === 'string' && field !== '' && typeof reason === 'string' && /^[^\n]+$/.test(reason)
+  if (!isObject(error)) return false
+  return [error.field, error.reason].every((text) => typeof text === 'string' && text !== '')
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }

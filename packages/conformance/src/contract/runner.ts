@@ -3,7 +3,6 @@ import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import type { Check } from './check.ts'
 import { CHECKS } from './checks/index.ts'
-import { createSession } from './judge.ts'
 import { assetUrls } from './markup.ts'
 import { loadPage, type Page } from './page.ts'
 import { type Difference, GaveUp, Probe } from './probe.ts'
@@ -14,8 +13,6 @@ export interface Options {
   role: Role
   /** Capabilities that the app lacks. */
   absent?: readonly Capability[]
-  /** NGINX responds or is in front: `server` may be present, and for requests that its parser rejects only the status counts. */
-  proxied?: boolean
   /** A proxy in front compresses pages; default false. */
   compressed?: boolean
   /** Only checks whose name contains this. */
@@ -69,14 +66,14 @@ export async function checkConformance(options: Options): Promise<Report> {
 }
 
 function createSubject(options: Options, page: Page | undefined): Subject {
-  const { target, role, absent = [], proxied = false, timeoutMs = 30_000 } = options
+  const { target, role, absent = [], timeoutMs = 30_000 } = options
   const subject: Subject = {
     target,
     role,
     absent,
     timeoutMs,
     signal: options.signal,
-    session: createSession(proxied),
+    session: { secure: 'ca' in target && target.ca !== undefined, ids: new Set(), nonces: new Set() },
     page,
     log: options.log,
     assets: () => found,
@@ -106,17 +103,15 @@ async function discoverAssets(subject: Subject): Promise<readonly string[]> {
   }
 }
 
-function applies(check: Check, { role, absent = [], only = '', log, compressed = false }: Options): boolean {
+function applies(check: Check, { role, only = '', log, compressed = false }: Options): boolean {
   if (check.needsCompression && !compressed) return false
   if (check.needsLog && log === undefined) return false
   if (check.roles !== undefined && !check.roles.includes(role)) return false
-  if (check.lacks !== undefined && !absent.includes(check.lacks)) return false
   return check.name.includes(only)
 }
 
-function skipReason({ needs = [], needsPage }: Check, { absent, page }: Subject): string | undefined {
-  const lacking = needs.find((capability) => absent.includes(capability))
-  if (lacking !== undefined) return `the app has no ${lacking}`
+function skipReason({ needs, needsPage }: Check, { absent, page }: Subject): string | undefined {
+  if (needs !== undefined && absent.includes(needs)) return `the app has no ${needs}`
   return needsPage && page === undefined ? 'the page to compare with is not built (pnpm build)' : undefined
 }
 

@@ -8,9 +8,9 @@ export type Role = 'hello' | 'ssr' | 'status'
 export const ROLES: readonly Role[] = ['hello', 'ssr', 'status']
 
 /** What an app may lack. */
-export type Capability = 'stream' | 'pipelined-stream'
+export type Capability = 'stream'
 
-export const CAPABILITIES: readonly Capability[] = ['stream', 'pipelined-stream']
+export const CAPABILITIES: readonly Capability[] = ['stream']
 
 /** The server under test and what is known about it. */
 export interface Subject extends Patience {

@@ -223,7 +223,7 @@ export const FORMS: readonly Form[] = [
   ...table(
     [EXPECTED],
     { ...SERVE, ...ADVISED },
-    (fields) => SOUND + message({ fields }).replaceAll('ID', 'ID.expects'),
+    (fields) => SOUND + message({ fields }).replaceAll('ID', 'ID-expects'),
   ),
 ]
 

@@ -59,7 +59,7 @@ async function tryForm(form: Form, id: string, target: Target): Promise<string |
 
 /** Reads whole responses until that to the sound request, the end, or silence. */
 async function converse(target: Target, form: Form, id: string, timeoutMs: number): Promise<Dialogue> {
-  const behind = `${id}.behind`
+  const behind = `${id}-behind`
   const text = form.text.replaceAll('ID', id) + SOUND.replaceAll('ID', behind)
   const connection = await openConnection(target, { timeoutMs, connectMs: CONNECT_MS })
   const responses: HttpResponse[] = []

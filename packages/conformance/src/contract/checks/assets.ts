@@ -5,35 +5,25 @@ import { headerValue } from '../../http/header.ts'
 import type { Request } from '../../http/request.ts'
 import type { HttpResponse } from '../../http/response.ts'
 import type { Check } from '../check.ts'
-import { asset, document, problemOf, refused } from '../expectation.ts'
+import { asset, problem } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
 import type { Probe } from '../probe.ts'
 import { assetType } from '../route.ts'
 
-type Coding = 'br' | 'gzip' | undefined
-
-/** An Accept-Encoding (RFC 9110 section 12.5.3), and the codings of which the contract requires one. */
-const NEGOTIATIONS: readonly (readonly [accepts: string | undefined, codings: readonly Coding[]])[] = [
-  [undefined, [undefined]],
-  ['identity', [undefined]],
-  ['br', ['br']],
-  ['gzip', ['gzip']],
-  ['gzip, deflate, br, zstd', ['br', 'gzip']],
-  ['br;q=0, gzip', ['gzip']],
+/** An Accept-Encoding (RFC 9110 section 12.5.3), and which codings are right. */
+const NEGOTIATIONS: readonly (readonly [accepts: string, coding?: RegExp])[] = [
+  ['identity'],
+  ['br', /^br$/],
+  ['gzip', /^gzip$/],
+  ['gzip, deflate, br, zstd', /^(?:br|gzip)$/],
+  ['br;q=0, gzip', /^gzip$/],
 ]
 
 /** Attempts to read other files than the hashed ones. */
 const TRAVERSALS = [
-  ...[
-    '../package.json',
-    '%2e%2e%2fpackage.json',
-    '%2e%2e/package.json',
-    '..%2fpackage.json',
-    '..%5cpackage.json',
-  ],
-  ...['..%5c..%5cpackage.json', '%252e%252e%252fpackage.json', '....//package.json', '.%2e/%2e./etc/passwd'],
-  ...['../page/server.js', '..%2fpage%2fserver.js', '../../../../../../../etc/passwd', '%2fetc%2fpasswd'],
-  ...['//etc/passwd', '..;/package.json', './../package.json'],
+  ...['../package.json', '%2e%2e%2fpackage.json', '%2e%2e/package.json', '..%2fpackage.json'],
+  ...['..%5cpackage.json', '%252e%252e%252fpackage.json', '....//package.json', '../page/server.js'],
+  ...['../../../../../../../etc/passwd', '%2fetc%2fpasswd', '//etc/passwd', '.%2e/%2e./etc/passwd'],
 ]
 
 /** Lines about `/assets/*`. */
@@ -63,40 +53,30 @@ export const assets: readonly Check[] = [
     roles: ['ssr'],
     run: (probe) =>
       eachAsset(probe, async (target, body) => {
-        for (const [accepts, codings] of NEGOTIATIONS) {
-          const headers: Request['headers'] = accepts === undefined ? [] : [['accept-encoding', accepts]]
-          const choices = codings.map((coding) => asset(assetType(target), coding))
-          const response = await probe.expect({ target, headers }, choices)
-          if (response?.status === 200) compareDecoded(probe, { target, headers }, response, body)
+        for (const [accepts, coding] of NEGOTIATIONS) {
+          const request: Request = { target, headers: [['accept-encoding', accepts]] }
+          const response = await probe.expect(request, asset(assetType(target), coding))
+          if (response?.status === 200) compareDecoded(probe, request, response, body)
         }
       }),
   },
   {
-    name: 'an unknown asset is 404, or 403 where it looks like an attack',
+    name: 'an unknown asset is 404',
     roles: ['ssr'],
-    async run(probe) {
-      const [target = '/assets/x.js'] = await probe.subject.assets()
-      const targets = [
-        ...['/assets/', '/assets/x', '/assets/x.js', '/assets', '/assets/a/b', '/assets//x'],
-        ...[`${target}/`, `${target}/x`, `${target}x`, `${target}%20`, `${target}.map`, upper(target)],
-        ...['/assets/index.html', '/assets/.', '/assets/.gitkeep', '/assets/manifest.json', '/assets/*'],
-      ]
-      await probe.expectEach(targets, [problemOf(404), problemOf(403)])
-    },
+    run: (probe) =>
+      probe.expectEach(['/assets/x', '/assets/x.js', '/assets/a/b', '/assets/manifest.json'], problem(404)),
   },
   {
     name: 'no path leads out of the assets',
     roles: ['ssr'],
     async run(probe) {
-      const { proxied } = probe.subject.session
-      const choices = [problemOf(404), problemOf(403), problemOf(400), ...(proxied ? [refused(400)] : [])]
-      await probe.expectEach(
-        TRAVERSALS.map((path) => `/assets/${path}`),
-        choices,
-      )
-      // After resolution, these paths are the page.
-      for (const path of ['..', '%2e%2e', '%2e%2e%2f'])
-        await probe.expect({ target: `/assets/${path}` }, [...choices, document(50)])
+      for (const path of TRAVERSALS) {
+        const request = { target: `/assets/${path}` }
+        const response = await probe.attempt(request, () => probe.connected((own) => own.exchange(request)))
+        const { status = 404 } = response ?? {}
+        if (status < 300 || status >= 500)
+          probe.report(request, { expected: 'a 4xx', received: `status ${status}` })
+      }
     },
   },
 ]
@@ -125,8 +105,4 @@ async function eachAsset(probe: Probe, use: (target: string, body: Buffer) => Pr
     const response = await probe.expect({ target }, asset(assetType(target)))
     if (response !== undefined) await use(target, response.body)
   }
-}
-
-function upper(target: string): string {
-  return `/assets/${target.slice('/assets/'.length).toUpperCase()}`
 }

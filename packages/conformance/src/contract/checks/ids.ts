@@ -1,41 +1,13 @@
 import type { Header } from '../../http/header.ts'
 import type { Check } from '../check.ts'
-import { optionsOfGet, otherMethod, problemOf } from '../expectation.ts'
-import type { Probe } from '../probe.ts'
+import { otherMethod, problem } from '../expectation.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-'
-
-const VALID = [
-  'a',
-  '-',
-  '.',
-  '..',
-  '_',
-  '0',
-  'a'.repeat(64),
-  ALPHABET.slice(0, 64),
-  ALPHABET.slice(-64),
-  'constructor',
-]
+const VALID = ['a', '-', '_', '0', 'a'.repeat(64), 'constructor', 'AZaz09-_']
 
 const INVALID = [
-  ...[
-    'a'.repeat(65),
-    'a'.repeat(1000),
-    '',
-    'a b',
-    'a,b',
-    '<b>',
-    '"a"',
-    'a/b',
-    'a+b',
-    'a=b',
-    'a:b',
-    'a%41',
-    'a\tb',
-  ],
-  ...[Buffer.from('ü').toString('latin1'), Buffer.from('山').toString('latin1'), '\xfc'],
+  ...['a'.repeat(65), 'a'.repeat(1000), '', 'a b', 'a,b', '<b>', '"a"', 'a/b', 'a+b', 'a=b', 'a:b', 'a%41'],
+  ...['a\tb', Buffer.from('ü').toString('latin1'), '\xfc'],
 ]
 
 /** Lines about `x-request-id`. `judge` compares it on every response of every check. */
@@ -43,26 +15,19 @@ export const ids: readonly Check[] = [
   {
     name: 'a valid x-request-id is kept',
     async run(probe) {
-      await sendIds(probe, VALID)
-      for (const { target, expected } of await routesOf(probe)) {
-        await probe.expect({ target, headers: idHeader('kept-by-every.route_1') }, expected)
-      }
-      await probe.expect({ target: UNKNOWN_PATH, headers: idHeader('kept-by-404') }, problemOf(404))
-      await probe.expect({ target: UNKNOWN_PATH, headers: [['X-Request-ID', 'any-case']] }, problemOf(404))
-      const { target } = plainRoute(probe)
-      const headers = idHeader('kept-by-a-refusal')
-      await probe.expect({ method: 'POST', target, headers }, otherMethod())
-      await probe.expect({ method: 'OPTIONS', target, headers }, optionsOfGet())
-      if (probe.subject.role === 'ssr') await probe.expect({ target: '/?items=x', headers }, problemOf(400))
+      const { target, expected } = plainRoute(probe)
+      for (const id of VALID) await probe.expect({ target, headers: header(id) }, expected)
+      for (const route of await routesOf(probe))
+        await probe.expect({ target: route.target, headers: header('kept-by-every-route') }, route.expected)
+      await probe.expect({ target: UNKNOWN_PATH, headers: header('kept-by-404') }, problem(404))
+      await probe.expect({ method: 'POST', target, headers: header('kept-by-a-refusal') }, otherMethod())
     },
   },
   {
-    name: 'an invalid x-request-id is replaced, and two of them by one',
+    name: 'an invalid x-request-id is replaced',
     async run(probe) {
-      await sendIds(probe, INVALID)
       const { target, expected } = plainRoute(probe)
-      await probe.expect({ target, headers: [...idHeader('first'), ...idHeader('second')] }, expected)
-      await probe.expect({ target, headers: [...idHeader('same'), ...idHeader('same')] }, expected)
+      for (const id of INVALID) await probe.expect({ target, headers: header(id) }, expected)
     },
   },
   {
@@ -70,20 +35,12 @@ export const ids: readonly Check[] = [
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       await probe.connected(async (connection) => {
-        for (let count = 0; count < 100; count += 1) await probe.expect({ target }, expected, connection)
+        for (let count = 0; count < 50; count += 1) await probe.expect({ target }, expected, connection)
       })
     },
   },
 ]
 
-async function sendIds(probe: Probe, values: readonly string[]): Promise<void> {
-  const { target, expected } = plainRoute(probe)
-  await probe.expectEach(
-    values.map((value) => ({ target, headers: idHeader(value) })),
-    expected,
-  )
-}
-
-function idHeader(value: string): Header[] {
-  return [['x-request-id', value]]
+function header(id: string): Header[] {
+  return [['x-request-id', id]]
 }

@@ -1,52 +1,52 @@
+import { describeRequest, type Request } from '../../http/request.ts'
 import type { Check } from '../check.ts'
-import { document, emptyParameter, problemOf, text } from '../expectation.ts'
+import { document, type Expectation, health, otherMethod, problem, text } from '../expectation.ts'
+import type { Probe } from '../probe.ts'
 import { routesOf, UNKNOWN_PATH } from '../route.ts'
 import type { Role } from '../subject.ts'
 
-/** In another case, almost a route, and routes of other roles. */
+/** Almost a route, and routes of other roles. */
 const UNKNOWN: Readonly<Record<Role, readonly string[]>> = {
-  hello: [
-    ...['/JSON', '/Json', '/HELLO/x', '/Hello/x', '/LIVEZ', '/Readyz'],
-    ...['/jso', '/jsonx', '/json.', '/json/x', '/json;x', '/hello', '/hello/a/b', '/hello/a/', '/hello//a'],
-    ...['/_/status', '/stream', '/assets/x'],
-  ],
-  ssr: [
-    ...['/Stream', '/ASSETS/x', '/LIVEZ', '/Readyz', '/index.html', '/streams', '/stream/x', '/assets'],
-    ...['/json', '/hello/x', '/_/status'],
-  ],
-  status: [
-    ...[
-      '/_/STATUS',
-      '/_/Status',
-      '/LIVEZ',
-      '/Readyz',
-      '/',
-      '/_',
-      '/_/',
-      '/_/status/x',
-      '/_/statusx',
-      '/status',
-    ],
-    ...['/json', '/hello/x', '/stream', '/assets/x'],
-  ],
+  hello: ['/jso', '/jsonx', '/json/x', '/hello', '/hello/a/b', '/_/status', '/stream', '/assets/x'],
+  ssr: ['/index.html', '/streams', '/stream/x', '/json', '/hello/x', '/_/status'],
+  status: ['/', '/_', '/_/status/x', '/_/statusx', '/status', '/json', '/hello/x', '/stream', '/assets/x'],
 }
 
-/** Queries that no route uses, some of them not form-encoded. */
-const QUERIES = [
-  '',
-  'x',
-  'x=1&x=2',
-  'x=%zz&y',
-  '%',
-  '?',
-  'x[]=1&x[a]=2',
-  '__proto__=1',
-  'ITEMS=-1',
-  'items[]=5',
-  '&&==',
+/** Queries that no route uses. */
+const QUERIES = ['x', 'x=1&x=2', 'x=%20', '__proto__=1', 'ITEM=-1']
+
+/** Names as sent, and their decoded values. */
+const NAMES: readonly (readonly [sent: string, meant: string])[] = [
+  ['World', 'World'],
+  ['%57orld', 'World'],
+  ['J%C3%BCrgen', 'Jürgen'],
+  ['J%c3%bcrgen', 'Jürgen'],
+  ['%F0%9F%8D%B5', '🍵'],
+  ['%E5%B1%B1%E7%94%B0', '山田'],
+  ['a%20b', 'a b'],
+  ['%3Cb%3E', '<b>'],
+  ['a%3Fb', 'a?b'],
+  ['a%23b', 'a#b'],
+  ["~-._!$&'()*,;=:@", "~-._!$&'()*,;=:@"],
+  ['constructor', 'constructor'],
+  ['__proto__', '__proto__'],
+  // A plus is a plus, and what was decoded is not decoded again.
+  ['a+b', 'a+b'],
+  ['100%25', '100%'],
+  ['%2541', '%41'],
 ]
 
-/** Lines about which paths exist. */
+/** Bodies that a framework might parse or reject before it looks at the method. */
+const BODIES: readonly Pick<Request, 'headers' | 'body'>[] = [
+  { headers: [['content-type', 'application/json']], body: '{"a":1}' },
+  { headers: [['content-type', 'application/json']], body: '{"a":' },
+  { headers: [['content-type', 'application/x-www-form-urlencoded']], body: 'a=1&b=%zz' },
+  { headers: [['content-type', 'text/plain; charset=utf-99']], body: 'text' },
+  { headers: [['content-type', 'application/x-nobody-knows']], body: '\x00\x01' },
+  { headers: [['content-encoding', 'br']], body: 'not brotli' },
+]
+
+/** Lines about which routes exist, and what else is refused. */
 export const routes: readonly Check[] = [
   {
     name: 'every route responds',
@@ -55,96 +55,83 @@ export const routes: readonly Check[] = [
     },
   },
   {
-    name: 'a path in another case, or almost a route, or of another role is unknown',
-    run: (probe) => probe.expectEach(UNKNOWN[probe.subject.role], problemOf(404)),
+    name: 'livez and readyz pass and are not stored',
+    run: (probe) => probe.expectEach(['/livez', '/readyz'], health()),
   },
   {
-    name: 'a path with a trailing slash is another path',
-    async run(probe) {
-      const paths = (await routesOf(probe)).map(({ target }) => pathOf(target)).filter((path) => path !== '/')
-      await probe.expectEach(
-        paths.map((path) => `${path}/`),
-        problemOf(404),
-      )
-    },
-  },
-  {
-    name: 'a path with a double slash is another path',
-    async run(probe) {
-      for (const { pattern, target, expected } of await routesOf(probe)) {
-        const path = pathOf(target)
-        if (path !== '/') await probe.expect({ target: `/${path}` }, problemOf(404))
-        // A file server may find the file all the same, or take it for an attempt to leave its directory.
-        const choices = pattern === '/assets/*' ? [problemOf(404), problemOf(403), expected] : problemOf(404)
-        if (path.lastIndexOf('/') > 0) await probe.expect({ target: path.replace(/(?<=.)\//, '//') }, choices)
-      }
-    },
-  },
-  {
-    name: 'an escaped letter is the same path or an unknown one',
-    async run(probe) {
-      for (const { pattern, target, expected } of await routesOf(probe)) {
-        if (pattern === '/') continue
-        const request = { target: target.replace(/[a-z]/, escapeLetter) }
-        await probe.expect(request, [expected, problemOf(404)])
-      }
-    },
-  },
-  {
-    name: 'a path without its last parameter is 404 or 400',
+    name: 'a name is percent-decoded as UTF-8, once',
     roles: ['hello'],
     async run(probe) {
-      const targets = ['/hello/', '/hello/?x']
-      await probe.expectEach(targets, emptyParameter())
+      for (const [sent, meant] of NAMES)
+        await probe.expect({ target: `/hello/${sent}` }, text(`Hello, ${meant}!`))
     },
+  },
+  {
+    name: 'a name is not empty',
+    roles: ['hello'],
+    run: (probe) => probe.expectEach(['/hello/'], problem(400, 404)),
   },
   {
     name: 'an unknown path is 404',
     async run(probe) {
-      const targets = [
-        UNKNOWN_PATH,
-        `${UNKNOWN_PATH}?x=1`,
-        '/a/b/c/d',
-        '/favicon.ico',
-        '/.env',
-        '/:name',
-        '/*',
-        '/%20',
-      ]
-      await probe.expectEach(targets, problemOf(404))
+      const { role, absent } = probe.subject
+      const lacking = absent.map((capability) => `/${capability}`)
+      const targets = [UNKNOWN_PATH, '/a/b/c/d', '/favicon.ico', '/.env', '/:name', '/*', '/%20']
+      await probe.expectEach([...targets, ...UNKNOWN[role], ...lacking], problem(404))
     },
   },
   {
-    name: 'an unknown query is ignored',
+    name: 'a query that the route does not know is ignored',
     async run(probe) {
       for (const { target, expected } of await routesOf(probe)) {
         const join = target.includes('?') ? '&' : '?'
+        const queries = target.includes('?') ? QUERIES : [...QUERIES, 'items=-1&delay=x']
         await probe.expectEach(
-          QUERIES.map((query) => `${target}${join}${query}`),
+          queries.map((query) => target + join + query),
           expected,
         )
       }
+      if (probe.subject.role === 'ssr') await probe.expect({ target: '/?items=3&delay=x' }, document(3))
     },
   },
   {
-    name: 'a parameter of one route is unknown to the others',
+    name: 'another method is 404, 405 or 501',
     async run(probe) {
-      const { role } = probe.subject
-      const targets = (await routesOf(probe)).map(({ target, expected }) => ({ target, expected }))
-      for (const { target, expected } of targets.filter(({ target }) => !target.includes('?'))) {
-        await probe.expect({ target: `${target}?items=-1&delay=x` }, expected)
-      }
-      if (role === 'ssr') await probe.expect({ target: '/?items=3&delay=x' }, document(3))
-      if (role === 'hello') await probe.expect({ target: '/?items=-1' }, text('Hello World!'))
+      const targets = (await routesOf(probe)).map(({ target }) => target)
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+        await probe.expectEach(
+          [...targets, UNKNOWN_PATH].map((target) => ({ method, target })),
+          otherMethod(),
+        )
+    },
+  },
+  {
+    name: 'another method fails, whatever its body',
+    async run(probe) {
+      for (const { target } of [...(await routesOf(probe)), { target: UNKNOWN_PATH }])
+        await probe.expectEach(
+          BODIES.map((body) => ({ method: 'POST', target, ...body })),
+          problem(400, 404, 405, 415, 501),
+        )
+    },
+  },
+  {
+    name: 'HEAD is GET without the body',
+    async run(probe) {
+      for (const { target, expected } of await routesOf(probe)) await compareHead(probe, target, expected)
+      await compareHead(probe, UNKNOWN_PATH, problem(404))
     },
   },
 ]
 
-/** RFC 3986 section 6.2.2.2: `%6A` means the same as `j`. */
-function escapeLetter(letter: string): string {
-  return `%${letter.charCodeAt(0).toString(16).toUpperCase()}`
-}
-
-function pathOf(target: string): string {
-  return target.split('?', 1)[0] ?? target
+/** HEAD, and on the same connection a GET, which shows whether the response to HEAD really had no body. */
+async function compareHead(probe: Probe, target: string, expected: Expectation): Promise<void> {
+  const head = { method: 'HEAD', target }
+  await probe.connected(async (connection) => {
+    const response = await probe.expect(head, expected, connection)
+    if (response === undefined) return
+    await probe.attempt(`GET after ${describeRequest(head)}`, async () =>
+      probe.judge({ target }, await connection.exchange({ target }), expected),
+    )
+  })
 }
