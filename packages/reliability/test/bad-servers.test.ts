@@ -84,10 +84,9 @@ describe('bad servers', { skip, concurrency: 5, timeout: 900_000 }, () => {
     /\(GET \/hangs\): the log does not tell the cause: \{"level":50,/,
     /^(?![\s\S]*\/stalls)/, // does that well
   ])
-  finds(slowClients, 'waits-forever', 'ssr', [
-    /45 s after 45 clients came, 45 connections or files of theirs are open: headers at 1 byte\/s\./,
-    /90 s after 45 clients came, 45 connections or files of theirs are open: body at 1 byte\/s\./,
-    /90 s after 10 clients came, \d+ connections or files of theirs are open: reading at 1 byte\/s\./,
+  finds(slowClients, 'waits-forever', 'hello', [
+    /45 s after 45 clients came, 45 of their connections are open: headers at 1 byte\/s\./,
+    /90 s after 45 clients came, 45 of their connections are open: body at 1 byte\/s\./,
   ])
   finds(leaks, 'keeps-a-little', 'hello', [
     /Memory grew by \d+ kB within five looks; 2000 are allowed\./,

@@ -42,7 +42,7 @@ export function stepsOf(app: App): readonly Step[] {
     { path: '/livez', right: [200] },
     { path: '/readyz', right: [200] },
     { path: '/nowhere?a=b', options: { headers: { 'x-request-id': 'not one' } }, right: [404] },
-    { path: '/%zz', right: [400] },
+    { path: '/%zz', right: [400, 404] },
     { path, options: { method: 'HEAD' }, right: [200] },
     { path, options: { method: 'OPTIONS' }, right: [204, 200, 404, 405, 501] },
     { path, options: { method: 'POST', body: 'x'.repeat(1_000) }, right: [405, 404] },
