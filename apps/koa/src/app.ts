@@ -1,41 +1,47 @@
 import { bodyParser } from '@koa/bodyparser'
 import type Router from '@koa/router'
 import Koa from 'koa'
-import { BODY_LIMIT } from '#shared/http/validate-request.ts'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { logsResponses } from '#shared/process/log.ts'
-import { accessLog, contextLog } from './middleware/access-log.ts'
-import { errors, failLate, logError } from './middleware/errors.ts'
-import { leaveTrusted } from './middleware/forwarded.ts'
+import type { AppOptions } from '#shared/app-options.ts'
+import { limitSilence } from '#shared/handler-timeout.ts'
+import { SECURITY_HEADERS } from '#shared/security.ts'
+import { accessLog } from './middleware/access-log.ts'
+import { errors, onError } from './middleware/errors.ts'
+import { trustProxies } from './middleware/forwarded.ts'
 import { probes } from './middleware/health.ts'
-import { requestId } from './middleware/request-id.ts'
+import { setRequestId } from './middleware/request-id.ts'
 
 declare module 'koa' {
   /** `health.signal` ends endless streams when the server stops. */
-  interface DefaultContext extends Pick<AppOptions, 'config' | 'health'> {}
+  interface DefaultContext extends AppOptions {}
 }
 
 /** The app with its middleware, in the order in which a request meets it. */
 export function createApp({ config, health, log }: AppOptions, routes: Router): Koa {
-  const app = new Koa({ proxy: config.trustProxy !== false })
-  Object.assign(app.context, { config, health })
-  contextLog(app, log)
-  app.context.onerror = failLate
-  app.on('error', logError(log))
+  const app = new Koa({ proxy: config.TRUST_PROXY !== false })
+  Object.assign(app.context, { config, health, log })
+  app.on('error', onError)
 
-  if (config.trustProxy) app.use(leaveTrusted(config.trustProxy))
-  app.use(requestId)
+  if (config.TRUST_PROXY) app.use(trustProxies(config.TRUST_PROXY))
+  app.use(setRequestId)
+  app.use((ctx, next) => {
+    ctx.set(SECURITY_HEADERS)
+    return next()
+  })
   app.use(errors)
   app.use(probes.routes()) // before the access log, so that probes have no line
-  if (logsResponses(log)) app.use(accessLog(log))
+  app.use(accessLog)
+  app.use((ctx, next) => {
+    limitSilence(ctx.res, config.HANDLER_TIMEOUT_MS)
+    return next()
+  })
   app.use(
     bodyParser({
-      jsonLimit: BODY_LIMIT,
-      formLimit: BODY_LIMIT,
-      onError: (error, ctx) => ctx.throw(400, error), // unless it has a status; the errors of zlib have none
+      jsonLimit: '64kb',
+      formLimit: '64kb',
+      onError: (error, ctx) => ctx.throw(400, error), // unless it has a status, as a body that is too large
     }),
   )
   app.use(routes.routes())
-  app.use(routes.allowedMethods()) // of the probes, too
+  app.use(routes.allowedMethods())
   return app
 }

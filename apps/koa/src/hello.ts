@@ -1,6 +1,6 @@
 import Router from '@koa/router'
 
-export const hello = new Router({ sensitive: true, strict: true })
+export const hello = new Router()
 
 hello.get('/', (ctx) => {
   ctx.body = 'Hello World!'

@@ -2,11 +2,11 @@ import { fileURLToPath } from 'node:url'
 import Router from '@koa/router'
 import { send } from '@koa/send'
 import { z } from 'zod'
-import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
+import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
+import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
-import { allowScripts } from './middleware/security-headers.ts'
 
 const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
 const Items = Count.pipe(z.number().max(1000)).default(50)
@@ -15,7 +15,7 @@ const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 const ASSETS = { root: fileURLToPath(ASSETS_DIR), immutable: true, maxAge: 31_536_000_000 } // a year in milliseconds
 
-export const ssr = new Router({ sensitive: true, strict: true })
+export const ssr = new Router()
 
 ssr.get('/assets/*file', async (ctx) => {
   if (await send(ctx, ctx.path.slice('/assets/'.length), ASSETS)) ctx.vary('Accept-Encoding')
@@ -23,14 +23,18 @@ ssr.get('/assets/*file', async (ctx) => {
 
 ssr.get('/', shedLoad, (ctx) => {
   const { items } = Page.parse(ctx.query)
-  ctx.body = renderPage('shop', { items, requestId: ctx.state.requestId, nonce: allowScripts(ctx) })
+  const nonce = createNonce()
+  ctx.set(pageHeaders(nonce))
+  ctx.body = renderPage('shop', { items, requestId: ctx.state.requestId, nonce })
 })
 
 ssr.get('/stream', shedLoad, async (ctx) => {
   const { items, delay } = SlowPage.parse(ctx.query)
+  const nonce = createNonce()
   const signal = closeSignal(ctx.res)
   const pending = recommendSlowly(items, delay, signal)
-  const props = { items, requestId: ctx.state.requestId, pending, nonce: allowScripts(ctx) }
+  const props = { items, requestId: ctx.state.requestId, pending, nonce }
+  ctx.set(pageHeaders(nonce))
   ctx.type = 'html'
   ctx.body = await streamPage('shop', props, signal, (err) => ctx.log.error({ err }, 'failed'))
 })

@@ -1,6 +1,6 @@
 import Router from '@koa/router'
 
-export const status = new Router({ sensitive: true, strict: true })
+export const status = new Router()
 
 status.get('/_/status', (ctx) => {
   ctx.body = 'OK'

@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import type { Context } from 'koa'
 
-export const probes = new Router({ sensitive: true, strict: true })
+export const probes = new Router()
 
 /** Alive until the process ends. */
 probes.get('/livez', (ctx) => send(ctx, true))

@@ -1,18 +1,10 @@
 import type { Middleware } from 'koa'
-import { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { RETRY_AFTER } from '#shared/http/overload.ts'
+import { waitsTooLong } from '#shared/load-shedding.ts'
 
-declare module 'koa' {
-  interface DefaultContext {
-    shouldShed?: ReturnType<typeof createLoadShedder>
-  }
-}
-
-/** For expensive routes: 503 while too many requests wait. npm packages for this refuse all requests or none for a while. */
+/** For expensive routes: 503 after too long a wait. */
 export const shedLoad: Middleware = async (ctx, next) => {
-  const { context } = ctx.app
-  context.shouldShed ??= createLoadShedder(context.config.maxQueueWaitMs)
-  if (!(await context.shouldShed(ctx.res))) return next()
-  ctx.set('retry-after', RETRY_AFTER)
-  ctx.status = 503 // not an error: it would be logged as a failure
+  const isTooLate = await waitsTooLong(ctx.config.MAX_QUEUE_WAIT_MS)
+  if (ctx.res.closed) return // the client has left
+  if (isTooLate) ctx.throw(503, { headers: { 'retry-after': '1' } })
+  return next()
 }

@@ -1,13 +1,14 @@
 import type { Middleware } from 'koa'
+import { requestId } from '#shared/request-id.ts'
 
 declare module 'koa' {
   interface DefaultState {
-    /** The inbound x-request-id, or the one that `protect` chose. Every response and every log line contains it. */
     requestId: string
   }
 }
 
-export const requestId: Middleware = (ctx, next) => {
-  ctx.state.requestId = ctx.get('x-request-id')
+export const setRequestId: Middleware = (ctx, next) => {
+  ctx.state.requestId = requestId(ctx.get('x-request-id'))
+  ctx.set('x-request-id', ctx.state.requestId)
   return next()
 }
