@@ -1,17 +1,29 @@
-import type { FastifyPluginAsync } from 'fastify'
-import { begin, listen, run } from '#shared/launch/lifecycle.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import closeWithGrace from 'close-with-grace'
+import { readConfig, Settings } from '#shared/config.ts'
+import { Health } from '#shared/health.ts'
+import { createLog } from '#shared/log.ts'
+import { refuseToListen } from '#shared/server.ts'
 import { createApp } from './app.ts'
+import { routes } from './role.ts'
 
-const ROLES = {
-  hello: async () => (await import('./hello.ts')).hello,
-  ssr: async () => (await import('./ssr.ts')).ssr,
-  status: async () => (await import('./status.ts')).status,
-}
+const config = readConfig(Settings)
+const log = createLog(config)
+const health = new Health(log)
+const app = createApp({ config, health, log }, routes)
 
-const { routes, ...options } = await begin<FastifyPluginAsync>('fastify', ROLES)
-const app = createApp(options, routes)
+closeWithGrace(
+  { delay: config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_TIMEOUT_MS, logger: log },
+  async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'uncaught')
+    else log.info({ signal }, 'draining')
+    health.drain() // readiness fails
+    if (config.SHUTDOWN_DELAY_MS > 0) await sleep(config.SHUTDOWN_DELAY_MS)
+    await app.close() // drains, in app.ts
+    await health.close()
+  },
+)
 
-await run(options, {
-  listen: () => listen(app.server, options.config, (place) => app.listen(place)),
-  close: () => app.close(),
-})
+const address = await app.listen({ port: config.PORT, host: config.HOST }).catch(refuseToListen)
+// Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.
+log.child({}, { level: 'info' }).info({ pid: process.pid, address }, 'listening')

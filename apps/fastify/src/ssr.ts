@@ -1,11 +1,16 @@
 import fastifyStatic from '@fastify/static'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { streamPage } from '#shared/page/stream-node.ts'
+import type { onRequestAsyncHookHandler } from 'fastify'
+import { waitsTooLong } from '#shared/load-shedding.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
+import { streamPage } from '#shared/page/stream-node.ts'
+import { createNonce, pageHeaders } from '#shared/security.ts'
 
 const Items = Type.Integer({ minimum: 0, maximum: 1000, default: 50 })
 const Delay = Type.Integer({ minimum: 0, maximum: 5000, default: 50, description: 'milliseconds' })
+const Page = Type.Object({ items: Items })
+const SlowPage = Type.Object({ items: Items, delay: Delay })
 
 export const ssr: FastifyPluginAsyncTypebox = async (app) => {
   await app.register(fastifyStatic, {
@@ -16,26 +21,29 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
     maxAge: '1y',
   })
 
-  app.get(
-    '/',
-    { onRequest: app.shedLoad, schema: { querystring: Type.Object({ items: Items }) } },
-    async (request, reply) => {
-      const props = { items: request.query.items, requestId: request.id, nonce: reply.allowScripts() }
-      return reply.type('text/html; charset=utf-8').send(renderPage('shop', props))
-    },
-  )
+  /** For expensive routes: 503 after too long a wait. */
+  const onRequest: onRequestAsyncHookHandler = async (_request, reply) => {
+    if (!(await waitsTooLong(app.config.MAX_QUEUE_WAIT_MS))) return
+    return reply.header('retry-after', '1').serviceUnavailable()
+  }
 
-  app.get(
-    '/stream',
-    { onRequest: app.shedLoad, schema: { querystring: Type.Object({ items: Items, delay: Delay }) } },
-    async (request, reply) => {
-      const { items, delay } = request.query
-      const pending = recommendSlowly(items, delay, request.signal)
-      const props = { items, requestId: request.id, pending, nonce: reply.allowScripts() }
-      const stream = await streamPage('shop', props, request.signal, (err) =>
-        request.log.error({ err }, 'failed'),
-      )
-      return reply.type('text/html; charset=utf-8').send(stream)
-    },
-  )
+  app.get('/', { onRequest, schema: { querystring: Page } }, async (request, reply) => {
+    const { items } = request.query
+    const nonce = createNonce()
+    return reply
+      .headers(pageHeaders(nonce))
+      .type('text/html; charset=utf-8')
+      .send(renderPage('shop', { items, requestId: request.id, nonce }))
+  })
+
+  app.get('/stream', { onRequest, schema: { querystring: SlowPage } }, async (request, reply) => {
+    const { items, delay } = request.query
+    const nonce = createNonce()
+    const pending = recommendSlowly(items, delay, request.signal)
+    const props = { items, requestId: request.id, pending, nonce }
+    const stream = await streamPage('shop', props, request.signal, (err) =>
+      request.log.error({ err }, 'failed'),
+    )
+    return reply.headers(pageHeaders(nonce)).type('text/html; charset=utf-8').send(stream)
+  })
 }

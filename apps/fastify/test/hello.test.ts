@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createOptions } from '#shared/testing-before/options.ts'
+import { createOptions } from '#shared/testing/options.ts'
 import { createApp } from '../src/app.ts'
 import { hello } from '../src/hello.ts'
 
@@ -15,6 +15,5 @@ test('greets in text and in JSON', async () => {
 
 test('greets by name', async () => {
   equal((await app.inject('/hello/Zo%C3%AB')).payload, 'Hello, Zoë!')
-  equal((await app.inject(`/hello/${'x'.repeat(1000)}`)).statusCode, 200)
   equal((await app.inject('/hello/')).statusCode, 400)
 })

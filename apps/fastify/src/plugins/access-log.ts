@@ -1,39 +1,28 @@
-import { LogController } from 'fastify'
 import fp from 'fastify-plugin'
-import { isClientAbort, type Logger, logResponse, logsResponses } from '#shared/process/log.ts'
+import { traceId } from '#shared/log.ts'
 
 /**
- * One line per response. Fastify itself writes two lines per request with other fields. The second is missing after a client abort,
- * because `onResponse` runs only after a complete response. Routes with `logLevel: 'silent'` are not logged.
+ * One line per response, also after a client abort: then the hook `onResponse` does not run. Fastify's own two lines have other fields.
+ * Routes with `logLevel: 'silent'` have none.
  */
 export default fp(async (app) => {
-  if (!logsResponses(app.log as Logger)) return
-
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.logLevel === 'silent') return done()
-    const { ip: client } = request // read now, because a closed connection has no address
-    reply.raw.prependListener('close', () => {
-      logResponse(request.log, {
-        method: request.method,
-        url: request.url,
-        route: request.routeOptions.url,
-        status: reply.raw.statusCode,
+  app.addHook('onRequest', async (request, reply) => {
+    const { method, url, routeOptions, headers, ip: client } = request // a closed connection has no address
+    if (routeOptions.logLevel === 'silent') return
+    reply.raw.once('close', () => {
+      const [path] = url.split('?', 1)
+      const { statusCode: status } = reply.raw
+      const trace_id = traceId(headers.traceparent)
+      const fields = {
+        method,
+        path,
+        route: routeOptions.url,
+        status,
         ms: reply.elapsedTime,
         client,
-        traceparent: request.headers.traceparent,
-      })
+        trace_id,
+      }
+      request.log.info(fields, 'request completed')
     })
-    done()
   })
 })
-
-/** Turns off the lines that the access log replaces. Logs a stream that fails after the headers were sent as a failure. */
-export class FailureLog extends LogController {
-  override incomingRequest(): void {}
-
-  override requestCompleted(): void {}
-
-  override streamError(...[error, request]: Parameters<LogController['streamError']>): void {
-    if (!isClientAbort(error)) request.log.error({ err: error }, 'failed')
-  }
-}

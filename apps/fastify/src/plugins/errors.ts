@@ -1,33 +1,38 @@
-import sensible from '@fastify/sensible'
+import { Readable } from 'node:stream'
 import type { FastifyError, FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
-import { describeError, type FieldError, PROBLEM_JSON } from '#shared/http/problem.ts'
+import { createProblem, type FieldError, PROBLEM, toProblem } from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export default fp(async (app) => {
-  await app.register(sensible)
-
   app.setErrorHandler<FastifyError & { expose?: boolean }>((error, request, reply) => {
-    const { status, headers, problem } = describeError(error, {
-      status: reply.statusCode >= 400 ? reply.statusCode : undefined, // of `reply.code(409).send(error)`
-      isPublic: error.expose !== false, // Fastify's own handler sends every message
-      errors: error.validation?.map(toFieldError),
-    })
-    if (status >= 500) request.log.error({ err: error }, 'failed')
-    if (reply.raw.headersSent) {
-      // The client can only learn from a closed connection that the response is incomplete.
-      reply.hijack().raw.destroy()
-      return reply
+    if (error.validation) {
+      const problem = createProblem(400, { errors: error.validation.map(toFieldError) })
+      return reply.code(400).type(PROBLEM).send(problem)
     }
-    return reply.code(status).headers(headers).type(PROBLEM_JSON).send(problem)
+    if (error.name === 'FastifyError') error.expose ??= true // FST_ERR_…, and those of @fastify/error
+    if (reply.statusCode >= 400) Object.assign(error, { statusCode: reply.statusCode, expose: true }) // of `reply.code(409)`
+    const { status, headers, problem } = toProblem(error)
+    if (status >= 500) request.log.error({ err: error }, 'failed')
+    if (!reply.raw.headersSent) return reply.code(status).headers(headers).type(PROBLEM).send(problem)
+    // The client can only learn from a closed connection that its response is incomplete.
+    reply.hijack().raw.destroy()
+    return reply
+  })
+
+  // Fastify destroys a response whose stream fails.
+  app.addHook('onSend', async (request, _reply, payload) => {
+    if (payload instanceof Readable) payload.once('error', (err) => request.log.error({ err }, 'failed'))
   })
 
   app.setNotFoundHandler((_request, reply) => reply.notFound())
 })
 
-function toFieldError({ instancePath, message, params }: FastifySchemaValidationError): FieldError {
-  const { missingProperty } = params
-  const path = instancePath.split('/').slice(1)
-  if (typeof missingProperty === 'string') path.push(missingProperty)
-  return { field: path.join('.'), reason: message ?? 'is not valid' }
+function toFieldError({
+  instancePath,
+  message = 'is not valid',
+  params,
+}: FastifySchemaValidationError): FieldError {
+  const path = [...instancePath.split('/').slice(1), params.missingProperty ?? []].flat()
+  return { field: path.join('.'), reason: message }
 }
