@@ -1,72 +1,33 @@
-import type { Server } from 'bun'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
-import type { Handler } from './handler.ts'
+import type { AppOptions } from '#shared/app-options.ts'
+import { SECURITY_HEADERS } from '#shared/security.ts'
+import { closeWhenStopped } from './drain.ts'
 import { accessLog } from './middleware/access-log.ts'
-import { limitBody } from './middleware/body-limit.ts'
-import { handleError, notFound, sendFailure } from './middleware/errors.ts'
+import { errors, notFound, sendProblem } from './middleware/errors.ts'
 import { limitTime } from './middleware/handler-timeout.ts'
-import { createHealthRoutes } from './middleware/health.ts'
-import { refuseMalformed } from './middleware/protect.ts'
+import { healthRoutes } from './middleware/health.ts'
 import { setRequestId } from './middleware/request-id.ts'
-import { setSecurityHeaders } from './middleware/security-headers.ts'
-import { type Routes, wrapRoutes } from './wrap-routes.ts'
-
-/** How far the server has stopped: `service.ts` sets it. */
-export interface Stop {
-  /** Requests wait for it. */
-  held?: Promise<void>
-  isListening: boolean
-}
+import { securityHeaders } from './middleware/security-headers.ts'
+import { type CreateRoutes, wrap, wrapRoutes } from './routes.ts'
 
 /**
- * The options of `Bun.serve`, without an address. For WebSockets, add `websocket`: `{ ...createApp(options, routes), websocket }`.
+ * The options of `Bun.serve`, without an address. Bun has no middleware, so each handler gets it here, in the order in which a request meets
+ * it. HTML imports, files and directories are served by Bun alone, without headers, id and log.
  */
-export function createApp(options: AppOptions, routes: Routes) {
+export function createApp(options: AppOptions, createRoutes: CreateRoutes) {
   const { config, health, log } = options
-  const logResponses = accessLog(options)
-  const stop: Stop = { isListening: true }
-
-  /** Bun has no middleware, so every handler gets this around it. A handler that responds at once needs no promise. */
-  function wrap(handler: Handler, route?: string, maxBodySize?: number): Handler {
-    const handle = limitBody(handler, maxBodySize)
-
-    const serve: Handler = (request, server) => {
-      const id = setRequestId(request)
-      const finishLine = logResponses(request, server, route)
-      const fail = (error: unknown) => handleError(error, request, log)
-
-      function finish(response: Response | undefined) {
-        if (response !== undefined) {
-          const { headers } = response
-          setSecurityHeaders(headers)
-          headers.set('x-request-id', id)
-          if (!stop.isListening) headers.set('connection', 'close')
-          // Bun would cut an event stream that is quiet for `idleTimeout`.
-          if (headers.get('content-type')?.startsWith('text/event-stream')) server.timeout(request, 0)
-        }
-        finishLine?.(response)
-        return response
-      }
-
-      try {
-        const response = refuseMalformed(request) ?? handle(request, server)
-        if (!(response instanceof Promise)) return finish(response)
-        return limitTime(response, request, config.handlerTimeoutMs, log).catch(fail).then(finish)
-      } catch (error) {
-        return finish(fail(error))
-      }
-    }
-    return (request, server) =>
-      stop.held === undefined ? serve(request, server) : stop.held.then(() => serve(request, server))
-  }
+  const unlogged = [closeWhenStopped, setRequestId, securityHeaders]
+  const logged = [...unlogged, accessLog(options), errors(log), limitTime(config.HANDLER_TIMEOUT_MS)]
 
   return {
-    stop, // no option of Bun
-    routes: wrapRoutes({ ...routes, ...createHealthRoutes(health) }, wrap),
-    fetch: wrap(notFound) as (request: Request, server: Server<undefined>) => Promise<Response>,
-    error: sendFailure(log),
+    routes: { ...wrapRoutes(healthRoutes(health), unlogged), ...wrapRoutes(createRoutes(options), logged) },
+    fetch: wrap(notFound, logged) as (request: Request, server: Bun.Server<undefined>) => Promise<Response>,
+    error(err: Error) {
+      log.error({ err }, 'failed') // after the handler, such as a file that is not there
+      return sendProblem(500, SECURITY_HEADERS)
+    },
     development: false,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER, // body-limit.ts refuses with a problem; Bun's own 413 has no body, headers or log line
-    idleTimeout: 65, // seconds; outlives NGINX's keep-alive (60 s), or NGINX reuses a connection that was just closed: 502
+    reusePort: false, // without `development`, a second process would share the port
+    maxRequestBodySize: 64 * 1024, // of the route that takes the largest body
+    idleTimeout: Math.min(255, config.KEEP_ALIVE_TIMEOUT_MS / 1000), // seconds; also of a stream that stands still
   }
 }

@@ -6,6 +6,6 @@ export const hello = () => ({
   '/json': { GET: () => Response.json({ hello: 'world' }) },
 
   '/hello/:name': {
-    GET: (request: BunRequest<'/hello/:name'>) => new Response(`Hello, ${request.params.name}!`),
+    GET: ({ params }: BunRequest<'/hello/:name'>) => new Response(`Hello, ${params.name}!`),
   },
 })

@@ -1,15 +1,39 @@
-import { begin, run } from '#shared/launch/lifecycle.ts'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import closeWithGrace from 'close-with-grace'
+import { readConfig, Settings } from '#shared/config.ts'
+import { Health } from '#shared/health.ts'
+import { createLog } from '#shared/log.ts'
+import { refuseToListen } from '#shared/server.ts'
 import { createApp } from './app.ts'
-import { createService } from './service.ts'
-import type { Routes } from './wrap-routes.ts'
+import { drain } from './drain.ts'
+import { routes } from './role.ts'
 
-const ROLES = {
-  hello: async () => (await import('./hello.ts')).hello,
-  ssr: async () => (await import('./ssr.ts')).ssr,
-  status: async () => (await import('./status.ts')).status,
+const config = readConfig(Settings)
+const log = createLog(config)
+const health = new Health(log)
+const app = createApp({ config, health, log }, routes)
+const server = listen()
+
+// Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.
+log.child({}, { level: 'info' }).info({ pid: process.pid, address: server.url.origin }, 'listening')
+
+closeWithGrace(
+  { delay: config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_TIMEOUT_MS, logger: log },
+  async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'uncaught')
+    else log.info({ signal }, 'draining')
+    health.drain() // readiness fails
+    if (config.SHUTDOWN_DELAY_MS > 0) await sleep(config.SHUTDOWN_DELAY_MS)
+    await drain(server)
+    await health.close()
+  },
+)
+
+function listen() {
+  const { HOST, PORT } = config
+  try {
+    return Bun.serve({ ...app, hostname: HOST, port: PORT })
+  } catch (error) {
+    return refuseToListen(new Error(`Bun cannot listen on ${HOST}:${PORT} (${Object(error).code})`))
+  }
 }
-
-const { routes: createRoutes, ...options } = await begin<(options: AppOptions) => Routes>('bun', ROLES)
-const create = () => createApp(options, createRoutes(options))
-await run(options, createService(create, options.config))

@@ -1,18 +1,13 @@
-import type { Service } from '#shared/process/lifecycle.ts'
-import type { App } from '../src/service.ts'
+import type { AppOptions } from '#shared/app-options.ts'
+import { createApp } from '../src/app.ts'
+import type { CreateRoutes } from '../src/routes.ts'
 
-/** A server on a free port, closed at the end of the block. */
-export async function serve(app: App) {
-  const server = Bun.serve({ ...app, hostname: '127.0.0.1', port: 0 } as Bun.Serve.Options<undefined>)
+/** An app with more of Bun's options, on a free port, closed at the end of the block. */
+export async function serve(options: AppOptions, routes: CreateRoutes, more: object = {}) {
+  const server = Bun.serve({ ...createApp(options, routes), hostname: '127.0.0.1', port: 0, ...more })
   return {
-    url: `http://127.0.0.1:${server.port}`,
-    async [Symbol.asyncDispose]() {
-      await server.stop(true)
-    },
+    server,
+    url: server.url.origin,
+    [Symbol.asyncDispose]: () => server.stop(true),
   }
-}
-
-/** What listens by itself, where its settings say. */
-export async function start(service: Service) {
-  return { url: await service.listen(), [Symbol.asyncDispose]: () => service.close() }
 }

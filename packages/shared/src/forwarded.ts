@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import proxyaddr from 'proxy-addr'
 import type { Config } from './config.ts'
 
@@ -16,7 +16,7 @@ export interface Forwarded {
  * is not a trusted proxy. Of the scheme and the host, the last one is the peer's own.
  */
 export function readForwarded(
-  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
+  { headers, socket }: { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } },
   trusts: Config['TRUST_PROXY'],
 ): Forwarded {
   const host = headers.host ?? ''

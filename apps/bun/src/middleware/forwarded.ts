@@ -1,15 +1,16 @@
 import type { Server } from 'bun'
-import { type Forwarded, readForwarded } from '#shared/http/forwarded.ts'
-import type { Config } from '#shared/process/config.ts'
+import type { Config } from '#shared/config.ts'
+import { type Forwarded, readForwarded } from '#shared/forwarded.ts'
 
 /**
- * Scheme, host and client of a request. Bun has no setting for proxies: behind one, `request.url` starts with `http:`, and
+ * The client's address, scheme and host. Bun has no setting for proxies: behind one, `request.url` starts with `http:`, and
  * `server.requestIP()` is the proxy.
  */
 export function forwardedOf(
   request: Request,
-  server: Pick<Server<unknown>, 'requestIP'>,
-  { trustProxy }: Pick<Config, 'trustProxy'>,
+  server: Pick<Server<never>, 'requestIP'>,
+  { TRUST_PROXY }: Pick<Config, 'TRUST_PROXY'>,
 ): Forwarded {
-  return readForwarded(server.requestIP(request)?.address, (name) => request.headers.get(name), trustProxy)
+  const socket = { remoteAddress: server.requestIP(request)?.address }
+  return readForwarded({ headers: request.headers.toJSON(), socket }, TRUST_PROXY)
 }

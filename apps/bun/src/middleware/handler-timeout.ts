@@ -1,26 +1,16 @@
-import { type Logger, logFailure, withoutQuery } from '#shared/process/log.ts'
-import type { Result } from '../handler.ts'
+import type { Middleware, Result } from '../routes.ts'
 import { sendProblem } from './errors.ts'
-import { targetOf } from './protect.ts'
-import { idOf } from './request-id.ts'
 
 /**
- * 503 for a handler that is late, and an end of its connection. Bun would only cut that, after `idleTimeout`, without a response. Streams
- * are not covered: Bun closes their connection if nothing was sent for `idleTimeout`.
- * @param limitMs milliseconds
+ * 503 for a handler that does not respond in time. Bun would only cut its connection, after `idleTimeout`.
+ * @param ms milliseconds
  */
-export function limitTime(
-  response: Promise<Result>,
-  request: Request,
-  limitMs: number,
-  log: Logger,
-): Promise<Result> {
-  const { promise: late, resolve } = Promise.withResolvers<Response>()
-  const timer = setTimeout(() => {
-    const { method } = request
-    const silence = `The handler of ${method} ${withoutQuery(targetOf(request))} was silent for ${limitMs} ms.`
-    logFailure(log, idOf(request), new Error(silence))
-    resolve(sendProblem(503, { headers: { connection: 'close' } }))
-  }, limitMs)
-  return Promise.race([response, late]).finally(() => clearTimeout(timer))
+export function limitTime(ms: number): Middleware {
+  return (next) => (request, server) => {
+    const response = next(request, server)
+    if (!(response instanceof Promise)) return response
+    const { promise: late, resolve } = Promise.withResolvers<Result>()
+    const timer = setTimeout(() => resolve(sendProblem(503, { connection: 'close' })), ms)
+    return Promise.race([response, late]).finally(() => clearTimeout(timer))
+  }
 }

@@ -1,18 +1,13 @@
-import type { Health } from '#shared/http/health.ts'
+import type { Health } from '#shared/health.ts'
 
-/** Alive until the process ends, ready until it is told to stop. */
-export function createHealthRoutes(health: Health) {
-  const livez = () => sendHealth(true)
-  const readyz = async () => sendHealth(await health.isReady())
-  return { '/livez': { GET: livez }, '/readyz': { GET: readyz } }
-}
+/** Alive until the process ends. Ready until the process is told to stop, unless a check fails. */
+export const healthRoutes = (health: Health) => ({
+  '/livez': { GET: () => send(true) },
+  '/readyz': { GET: async () => send(await health.isReady()) },
+})
 
-function sendHealth(passes: boolean): Response {
-  return Response.json(
-    { status: passes ? 'pass' : 'fail' },
-    {
-      status: passes ? 200 : 503,
-      headers: { 'cache-control': 'no-store', 'content-type': 'application/health+json' },
-    },
-  )
+function send(passes: boolean): Response {
+  const status = passes ? 200 : 503
+  const headers = { 'cache-control': 'no-store', 'content-type': 'application/health+json' }
+  return Response.json({ status: passes ? 'pass' : 'fail' }, { status, headers })
 }

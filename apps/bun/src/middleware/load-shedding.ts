@@ -1,12 +1,23 @@
-import { createTurnLoadShedder } from '#shared/http/load-shedding-by-turn.ts'
-import { RETRY_AFTER } from '#shared/http/overload.ts'
-import type { Handler } from '../handler.ts'
+import type { Config } from '#shared/config.ts'
+import type { Handler } from '../routes.ts'
 import { sendProblem } from './errors.ts'
 
-/** Wraps expensive routes: 503 if a request has waited too long. All routes of an app share one load shedder. */
-export function loadShedding(maxQueueWaitMs: number): (next: Handler) => Handler {
-  const shouldShed = createTurnLoadShedder(maxQueueWaitMs)
+let turnSince: number | undefined
 
-  return (next) => (request, server) =>
-    shouldShed() ? sendProblem(503, { headers: { 'retry-after': RETRY_AFTER } }) : next(request, server)
+/**
+ * For expensive routes: 503 after too long a wait. All requests of a turn of the event loop had arrived when it began, so its age is their wait.
+ * `waitsTooLong` is not for Bun, which closes a connection with another request if a handler waits: https://github.com/oven-sh/bun/pull/38128
+ */
+export function shedLoad({ MAX_QUEUE_WAIT_MS }: Pick<Config, 'MAX_QUEUE_WAIT_MS'>, next: Handler): Handler {
+  return (request, server) => {
+    const now = performance.now()
+    if (turnSince === undefined) {
+      turnSince = now
+      setImmediate(() => {
+        turnSince = undefined
+      })
+    }
+    const isTooLate = MAX_QUEUE_WAIT_MS > 0 && now - turnSince > MAX_QUEUE_WAIT_MS
+    return isTooLate ? sendProblem(503, { 'retry-after': '1' }) : next(request, server)
+  }
 }

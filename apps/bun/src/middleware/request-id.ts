@@ -1,13 +1,15 @@
-import { requestId as chooseId } from '#shared/http/ids.ts'
+import { requestId } from '#shared/request-id.ts'
+import type { Middleware } from '../routes.ts'
 
 const NAME = 'x-request-id'
 
-/** Chooses the id: the inbound x-request-id if that is valid. It sets it on the request, for routes and for what they fetch. */
-export function setRequestId({ headers }: Request): string {
-  const inbound = headers.get(NAME)
-  const id = chooseId(inbound)
-  if (id !== inbound) headers.set(NAME, id)
-  return id
+/** Sets the id on the request, for routes and for what they fetch, and on the response. */
+export const setRequestId: Middleware = (next) => async (request, server) => {
+  const id = requestId(request.headers.get(NAME))
+  request.headers.set(NAME, id)
+  const response = await next(request, server)
+  response?.headers.set(NAME, id)
+  return response
 }
 
 /** The id of a request, for a page or a log line. */

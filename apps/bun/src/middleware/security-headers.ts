@@ -1,20 +1,10 @@
-import { createNonce } from '#shared/http/ids.ts'
-import { type PageSources, PRIVATE, pagePolicy, SECURITY_HEADERS } from '#shared/http/security-headers.ts'
+import { SECURITY_HEADERS } from '#shared/security.ts'
+import type { Middleware } from '../routes.ts'
 
-const HEADERS = Object.entries(SECURITY_HEADERS)
-
-/** A header that a route sets itself is kept. */
-export function setSecurityHeaders(headers: Headers): void {
-  for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value)
-}
-
-/** Allows a page its scripts: returns the nonce, and headers with the policy of pages. They also keep the page out of caches. */
-export function allowScripts(sources?: PageSources) {
-  const nonce = createNonce()
-  const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': pagePolicy(nonce, sources),
-    'cache-control': PRIVATE,
-  }
-  return { nonce, headers }
+/** A header that a route sets itself stays. */
+export const securityHeaders: Middleware = (next) => async (request, server) => {
+  const response = await next(request, server)
+  for (const [name, value] of Object.entries(SECURITY_HEADERS))
+    if (!response?.headers.has(name)) response?.headers.set(name, value)
+  return response
 }

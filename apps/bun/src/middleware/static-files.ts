@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { negotiate } from '@fastify/accept-negotiator'
 import type { BunRequest } from 'bun'
-import { IMMUTABLE } from '#shared/http/assets.ts'
-import { sendProblem } from './errors.ts'
+import createError from 'http-errors'
 
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
 
@@ -14,14 +13,14 @@ export function staticFiles(root: URL) {
   const names = new Set(readdirSync(directory))
 
   return ({ params: { file }, headers }: BunRequest<'/assets/:file'>): Response => {
-    if (!names.has(file)) return sendProblem(404)
+    if (!names.has(file)) throw createError(404)
     const coding = negotiate(headers.get('accept-encoding') ?? '', Object.keys(EXTENSIONS)) ?? ''
     const sibling = file + EXTENSIONS[coding]
     const isCoded = names.has(sibling)
     return new Response(Bun.file(join(directory, isCoded ? sibling : file)), {
       headers: {
         'content-type': Bun.file(file).type,
-        'cache-control': IMMUTABLE,
+        'cache-control': 'public, max-age=31536000, immutable',
         vary: 'Accept-Encoding',
         ...(isCoded && { 'content-encoding': coding }),
       },

@@ -60,8 +60,10 @@ export function testPage(start: Start): void {
 /** Timers that keep the process alive, as those of a page in the making do. */
 const countTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
-/** The page on Node, whose app knows how long each request has waited and which timers run. */
+/** The page on Node, which tells what timers run. */
 export function testPageUnderLoad(start: Start): void {
+  testPageQueue(start)
+
   test('stops rendering when the client leaves before the slow part', async () => {
     const { readLines, ...options } = createOptions()
     await using app = await start(options)
@@ -83,7 +85,9 @@ export function testPageUnderLoad(start: Start): void {
       [[INFO, '/stream', '127.0.0.1']],
     )
   })
+}
 
+export function testPageQueue(start: Start): void {
   test('refuses a page that has waited too long, and no file', async () => {
     await using app = await start(createOptions({ MAX_QUEUE_WAIT_MS: '1' }))
     const ask = (path: string) =>

@@ -1,0 +1,17 @@
+import createError from 'http-errors'
+
+const MAX_BYTES = 64 * 1024
+
+/**
+ * The body as JSON. The limit of `Bun.serve` is that of the route that takes the largest body.
+ * @throws an error with status 400 or 413. That of `request.json()` looks like a mistake of the app
+ */
+export async function readJson(request: Request): Promise<unknown> {
+  const body = await request.bytes()
+  if (body.length > MAX_BYTES) throw createError(413)
+  try {
+    return JSON.parse(new TextDecoder().decode(body))
+  } catch (cause) {
+    throw createError(400, 'The body is not JSON.', { cause })
+  }
+}
