@@ -1,21 +1,19 @@
 import { fileURLToPath } from 'node:url'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
+import { validator } from 'hono/validator'
 import { z } from 'zod'
-import { IMMUTABLE } from '#shared/http/assets.ts'
-import { streamPage } from '#shared/page/stream-web.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
+import { streamPage } from '#shared/page/stream-web.ts'
+import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
-import { allowScripts } from './middleware/security-headers.ts'
-import { validator } from './middleware/validator.ts'
 
-const count = (max: number) =>
-  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().max(max)).default(50)
-
-const Items = z.object({ items: count(1000) })
-/** `delay` is in milliseconds. */
-const Stream = Items.extend({ delay: count(5000) })
+const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
+const Items = Count.pipe(z.number().max(1000)).default(50)
+const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
+const Page = z.object({ items: Items })
+const SlowPage = z.object({ items: Items, delay: Delay })
 
 export const ssr = new Hono()
   .get(
@@ -24,23 +22,33 @@ export const ssr = new Hono()
       root: fileURLToPath(ASSETS_DIR),
       rewriteRequestPath: (path) => path.replace('/assets', ''),
       precompressed: true,
-      onFound: (_path, c) => c.header('cache-control', IMMUTABLE),
+      onFound: (_path, c) => c.header('cache-control', 'public, max-age=31536000, immutable'),
     }),
   )
 
-  .get('/', shedLoad, validator('query', Items), (c) => {
-    const props = { ...c.req.valid('query'), requestId: c.get('requestId'), nonce: allowScripts(c) }
-    return c.html(renderPage('shop', props))
-  })
+  .get(
+    '/',
+    shedLoad,
+    validator('query', (query) => Page.parse(query)),
+    (c) => {
+      const { items } = c.req.valid('query')
+      const nonce = createNonce()
+      const html = renderPage('shop', { items, requestId: c.get('requestId'), nonce })
+      return c.html(html, 200, pageHeaders(nonce))
+    },
+  )
 
-  .get('/stream', shedLoad, validator('query', Stream), async (c) => {
-    const { items, delay } = c.req.valid('query')
-    const requestId = c.get('requestId')
-    const { signal } = c.req.raw
-    const pending = recommendSlowly(items, delay, signal)
-    const props = { items, requestId, pending, nonce: allowScripts(c) }
-    const stream = await streamPage('shop', props, signal, (err) =>
-      c.get('log').error({ requestId, err }, 'failed'),
-    )
-    return c.body(stream, 200, { 'content-type': 'text/html; charset=utf-8' })
-  })
+  .get(
+    '/stream',
+    shedLoad,
+    validator('query', (query) => SlowPage.parse(query)),
+    async (c) => {
+      const { items, delay } = c.req.valid('query')
+      const nonce = createNonce()
+      const { signal } = c.req.raw
+      const pending = recommendSlowly(items, delay, signal)
+      const props = { items, requestId: c.get('requestId'), pending, nonce }
+      const html = await streamPage('shop', props, signal, (err) => c.get('log').error({ err }, 'failed'))
+      return c.body(html, 200, { ...pageHeaders(nonce), 'content-type': 'text/html; charset=utf-8' })
+    },
+  )

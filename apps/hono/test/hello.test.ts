@@ -1,22 +1,24 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { testClient } from 'hono/testing'
-import { createOptions } from '#shared/testing-before/options.ts'
+import { createOptions } from '#shared/testing/options.ts'
 import { createApp } from '../src/app.ts'
 import { hello } from '../src/hello.ts'
 
 const app = createApp(createOptions(), hello)
 
 test('greets in text and in JSON', async () => {
-  const client = testClient(app)
-  equal(await (await client.index.$get()).text(), 'Hello World!')
-  const json: { hello: string } = await (await client.json.$get()).json()
-  deepEqual(json, { hello: 'world' })
+  equal(await (await app.request('/')).text(), 'Hello World!')
+  deepEqual(await (await app.request('/json')).json(), { hello: 'world' })
 })
 
 test('greets by name', async () => {
-  const response = await testClient(app).hello[':name'].$get({ param: { name: 'Zoë' } })
-  const text: `Hello, ${string}!` = await response.text()
-  equal(text, 'Hello, Zoë!')
+  equal(await (await app.request('/hello/Zo%C3%AB')).text(), 'Hello, Zoë!')
   equal((await app.request('/hello/')).status, 404)
+})
+
+test("Hono's client knows the types of the routes", async () => {
+  const response = await testClient(hello).hello[':name'].$get({ param: { name: 'Ada' } })
+  const text: `Hello, ${string}!` = await response.text()
+  equal(text, 'Hello, Ada!')
 })

@@ -1,15 +1,16 @@
+import type { HttpBindings } from '@hono/node-server'
 import { createMiddleware } from 'hono/factory'
-import { requestId as chooseId } from '#shared/http/ids.ts'
+import { requestId } from '#shared/request-id.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The inbound x-request-id if it is valid, otherwise a new id. Every response and every log line contains it. */
     requestId: string
   }
 }
 
 /** Hono's own `requestId()` replaces an inbound id that has a dot. */
-export const requestId = createMiddleware((c, next) => {
-  c.set('requestId', chooseId(c.req.header('x-request-id')))
+export const setRequestId = createMiddleware<{ Bindings: Partial<HttpBindings> }>((c, next) => {
+  c.set('requestId', requestId(c.req.header('x-request-id')))
+  c.env.outgoing?.setHeader('x-request-id', c.get('requestId'))
   return next()
 })

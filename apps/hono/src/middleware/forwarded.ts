@@ -1,0 +1,19 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Context } from 'hono'
+import type { Config } from '#shared/config.ts'
+import { readForwarded } from '#shared/forwarded.ts'
+
+/** The address of the client, also behind a trusted proxy. Hono's `getConnInfo(c)` has the proxy's. */
+export function clientOf(c: Context): string | undefined {
+  return readForwarded(c.env.incoming, c.get('config').TRUST_PROXY).client
+}
+
+/** Hono has no setting for proxies. Makes a forwarded target absolute: of that, the adapter makes `c.req.url`. */
+export function takeOrigin(server: Server, trusts: Config['TRUST_PROXY']): Server {
+  const take = (incoming: IncomingMessage) => {
+    const { scheme, host } = readForwarded(incoming, trusts)
+    const isForwarded = scheme !== 'http' || host !== incoming.headers.host
+    if (host !== '' && isForwarded) incoming.url = `${scheme}://${host}${incoming.url}`
+  }
+  return server.prependListener('request', take).prependListener('upgrade', take)
+}
