@@ -1,7 +1,6 @@
 import type { Target } from '@startgrid/loadgen'
 import { readOptions } from '../src/cli/options.ts'
 import type { Account, Server, Servers } from '../src/environments/environment.ts'
-import { ENDING_MS } from '../src/experiment/budget.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { gridExperiment } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
@@ -20,15 +19,16 @@ import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
  * knows it.
  */
 
-/** What a run does before its first heat, in milliseconds: the search for NGINX, a look at the machine. */
-const BEFORE_MS = 7000
-
 /** Of the benchmark's own profile, only the number of heats and the time can be chosen. */
 export async function measureByBenchmark(
   world: World,
-  { heats, maxSeconds, seed }: RunOptions,
+  { heats, seed }: RunOptions,
 ): Promise<Simulated & { result(): RaceResult }> {
-  const options = { ...readOptions(['--only', APPS.join(',')]), seed, heats, maxTimeMs: maxSeconds * 1000 }
+  const options = {
+    ...readOptions(['--only', APPS.join(',')]),
+    seed,
+    heats,
+  }
   const experiment = gridExperiment(options)
   const result = createResult(experiment, options, '')
   result.settings.cores = { server: 0, generator: 1 }
@@ -40,7 +40,7 @@ export async function measureByBenchmark(
   }))
   const { generator, environment } = simulate(world, result)
   await onClockOf(world, () =>
-    runHeats(silentRun(world, result), planOf(experiment, { result, environment, generator })),
+    runHeats(silentRun(result), planOf(experiment, { result, environment, generator })),
   )
   return {
     findings: () => findingsOf(analyse(result)),
@@ -50,11 +50,10 @@ export async function measureByBenchmark(
 }
 
 /** A run of which nobody is told. */
-export function silentRun(world: World, result: StoredResult): HeatsRun {
+export function silentRun(result: StoredResult): HeatsRun {
   return {
     result,
-    endsAt:
-      world.now * 1000 - BEFORE_MS + (result.settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS,
+    endsAt: Number.POSITIVE_INFINITY,
     signal: new AbortController().signal,
     progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
     warn: () => {},

@@ -177,13 +177,6 @@ export const Heat = object({
     object({ cell: text(CELL), slices: count('How many more slices of warm-up.') }),
     'Cells that were still cold in earlier heats, and got more warm-up in this one.',
   ),
-  spins: list(
-    object({
-      pass: Type.Integer({ description: 'The pass that followed.' }),
-      cpuSeconds: number('CPU time that it took, in seconds.'),
-    }),
-    'Before each pass: a spin of always the same work on the core of the servers. Empty where that core is not known.',
-  ),
   spreads: Type.Optional(
     list(Spread, 'Of clusters in studies: how many requests each worker served. Absent where nobody counts.'),
   ),

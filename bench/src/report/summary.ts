@@ -11,9 +11,7 @@ import { median } from '@startgrid/stats/moments.ts'
 import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
 import {
   countDecided,
-  NOISY,
   type Standing,
-  speedSpread,
   standingsOf,
   tiesOf,
   typicalWidth,
@@ -35,7 +33,6 @@ export function summarise(result: RaceResult): string[] {
     ...describeControls(result),
     ...describeVoidCount(result),
     ...describeCertainty(result),
-    ...describeSpeed(result),
   ]
 }
 
@@ -276,15 +273,6 @@ function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
   }
   return [
     `${certain}. \`--max-time ${Math.ceil(2 * spent)}m\` would make that about ±${formatPercent(widthOf(2))}.`,
-  ]
-}
-
-/** On a machine whose speed changes within seconds. */
-function describeSpeed(result: RaceResult): string[] {
-  const spread = speedSpread(result)
-  if (spread === null || spread < NOISY) return []
-  return [
-    `The core of the servers changed its speed by ×${formatRatio(spread)} meanwhile. These ratios are of this machine as it was, and can be others on a quiet one.`,
   ]
 }
 

@@ -52,19 +52,6 @@ test('more heats are said to buy less uncertainty, at the price of what they too
   )
 })
 
-test('on a machine whose speed changes, ratios are those of that machine', () => {
-  const spins = Array.from({ length: 40 }, (_, pass) => ({
-    pass: pass + 1,
-    cpuSeconds: pass % 2 === 0 ? 0.002 : 0.003,
-  }))
-  const heats = [{ ...HEAT, heat: 1, spins }]
-  assertSays(
-    smallRace({ heats }),
-    /changed its speed by ×1\.50 meanwhile\. These ratios are of this machine as it was, and can be others on a quiet one\./,
-  )
-  assert.doesNotMatch(summarise(smallRace()).join(), /changed its speed/)
-})
-
 test('the baseline in front is compared with the second', () => {
   const ranks = (race: Race) => [race.ranks[1], race.ranks[0], race.ranks[2]].flatMap((rank) => rank ?? [])
   const order = withRaces(smallRace(), (race) => ({
