@@ -4,7 +4,8 @@ import type { Account, Server, Servers } from '../src/environments/environment.t
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { gridExperiment } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
-import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
+import { findColdCells, moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
+import { keptSlices } from '../src/judge/analysis/passes.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import type { LastingGenerator, SlicePlan } from '../src/load/generator.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
@@ -43,7 +44,7 @@ export async function measureByBenchmark(
     runHeats(silentRun(result), planOf(experiment, { result, environment, generator })),
   )
   return {
-    findings: () => findingsOf(analyse(result)),
+    findings: () => findingsOf(result),
     /** Everything that was stored, for a test that it stays the same. */
     result: () => ({ ...result, analysis: analyse(result) }),
   }
@@ -104,7 +105,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
   }
   const run: LastingGenerator['run'] = async ({ target, durationMs, onPhase }: SlicePlan) => {
     await onPhase?.('open')
-    const { id = '', app = '', topology = '', connections = 0 } = cellAt(target) ?? {}
+    const { id = '', app = '', topology = '' } = cellAt(target) ?? {}
     const isWarmup = durationMs === WARMUP_SLICE_MS
     if (!isWarmup && !measured.has(id))
       heat?.warm(`${app} ${topology}`, ((more.get(id) ?? 0) * WARMUP_SLICE_MS) / 1000)
@@ -116,7 +117,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
       rate: requests / lasted,
       checked: 1,
       errors: {},
-      ...{ meanLatency: (connections * lasted) / requests, handshakes: {} },
+      handshakes: {},
     }
   }
   const generator = { pids: () => [], responseLength: async () => 1, run } as unknown as LastingGenerator
@@ -143,12 +144,9 @@ function accountOf({ topology }: Cell, outcome: Outcome | undefined): Account {
   }
 }
 
-function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
-  const isCold = ({ gates }: (typeof cells)[number]) =>
-    gates.some(
-      ({ gate, verdict, finding }) =>
-        gate === 'warmup' && (verdict === 'failed' || finding.includes('do not count')),
-    )
+function findingsOf(result: RaceResult): Findings {
+  const { cells, races } = analyse(result)
+  const kept = new Map(result.heats.map((heat) => [heat, keptSlices(heat)]))
   return {
     ratios: races.flatMap(({ baseline, ratios, metric }) =>
       ratios.flatMap(({ cell, ratio: { low, high } }) =>
@@ -166,7 +164,7 @@ function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
       const { twin, original, ratio, p } = control
       return [{ a: twin, b: original, metric, low: ratio.low, high: ratio.high, p }]
     }),
-    voided: cells.filter(({ voided }) => voided).map(({ cell }) => cell),
-    cold: cells.filter(isCold).map(({ cell }) => cell),
+    voided: cells.flatMap((one) => (one.void === null ? [] : one.cell)),
+    cold: findColdCells(result.cells, result.heats, kept).map(({ cell }) => cell),
   }
 }

@@ -60,7 +60,7 @@ function planRun(
   command: string,
 ): Omit<Run, 'kind'> {
   return {
-    schema: 5,
+    schema: 6,
     startedAt: new Date().toISOString(),
     finishedAt: null,
     command,
@@ -68,13 +68,12 @@ function planRun(
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
-    driver: { name: 'startgrid', version: '' },
     settings: {
       cores: null,
       openLoop: null,
       ...settings,
     },
-    warnings: [],
+    ...{ stolen: 0, enoughMs: null, warnings: [] },
     cells,
     conformance: [],
     heats: [],

@@ -43,7 +43,7 @@ export function standingsOf(result: RaceResult): Standing[] {
   return [...groups.values()].flatMap((specs) => {
     const [first] = specs
     const told = specs.some(({ id }) =>
-      analysis.cells.some(({ cell, slices, voided }) => cell === id && (slices > 0 || voided)),
+      analysis.cells.some((one) => one.cell === id && (one.slices > 0 || one.void !== null)),
     )
     return first === undefined || !told ? [] : [standingOf(first, specs, analysis)]
   })

@@ -1,8 +1,10 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { LEAST_HEATS } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
+import { wrongCells } from '../judge/gates.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Heat } from '../model/heat.ts'
 import type { Run, StoredResult } from '../model/result.ts'
@@ -98,8 +100,11 @@ function warnOfDropped(
   const [first] = dropped
   const maxTimeMs = result.settings.maxTimeMs ?? 0
   if (first === undefined) return
-  const enoughMs = Math.ceil((maxTimeMs - leftMs + sumOf(dropped)) / 10_000) * 10_000
-  warn({ kind: 'heats-dropped', from: first.heat, maxTimeMs, enoughMs })
+  result.enoughMs = Math.ceil((maxTimeMs - leftMs + sumOf(dropped)) / 10_000) * 10_000
+  warn({
+    kind: 'time',
+    text: `Time was up after ${formatShort(maxTimeMs / 60_000)} minutes: heats from number ${first.heat} on were dropped, so intervals are wider. --max-time ${result.enoughMs / 1000}s would be enough.`,
+  })
 }
 
 function sumOf(heats: readonly OpenHeat[]): number {
@@ -113,19 +118,8 @@ function spentMs({ heats }: Run): number {
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */
 function validCells({ cells, heats, conformance }: Run, race: string): Cell[] {
   const own = cells.filter((cell) => cell.race === race && cell.skipped === null)
-  const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
   const wrong = wrongCells({ conformance, heats })
-  return own.filter(({ id }) => !failed.has(id) && !wrong.has(id))
-}
-
-/** What breaks the contract, or gave wrong responses. */
-function wrongCells({ conformance, heats }: Pick<Run, 'conformance' | 'heats'>): ReadonlySet<string> {
-  const wrong = new Set(
-    conformance.filter(({ differences }) => differences.length > 0).map(({ cell }) => cell),
-  )
-  for (const { slices } of heats)
-    for (const { cell, errors } of slices) if (Object.keys(errors).length > 0) wrong.add(cell)
-  return wrong
+  return own.filter(({ id }) => !wrong.has(id))
 }
 
 async function runOne(

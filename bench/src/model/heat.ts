@@ -95,9 +95,6 @@ export type Slice = Static<typeof Slice>
 export const Slice = object({
   ...STRETCH,
   phase: oneOf(['warmup', 'measure'], '`warmup` is discarded.'),
-  meanLatency: number(
-    'From a request to the last byte of its response, in seconds. In a closed loop it restates the rate, and checks it.',
-  ),
   pass: orNull(Type.Integer(), 'In which pass over the cells of its heat, from 1; null in the warm-up.'),
   detail: Type.Optional(SliceDetail),
 })

@@ -18,7 +18,7 @@ import {
   widthWith,
 } from '../judge/standings.ts'
 import type { Cell } from '../model/cell.ts'
-import type { CellFigures, Race } from '../model/figures.ts'
+import type { Race } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
@@ -279,30 +279,11 @@ function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
 /** The twin is a control, and no cell that anybody asked for. */
 function describeVoidCount({ analysis, cells }: RaceResult): string[] {
   const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
-  const failed = (analysis?.cells ?? []).filter(
-    ({ cell, gates }) => !twins.has(cell) && gates.some(({ verdict }) => verdict === 'failed'),
-  )
-  const count = failed.length
+  const { length: count } = (analysis?.cells ?? []).filter((one) => one.void !== null && !twins.has(one.cell))
   if (count === 0) return []
-  return [`${plural(count, 'cell')} failed a gate and ${count === 1 ? 'has' : 'have'} no number that counts.`]
-}
-
-/**
- * Every failed gate of these cells: `Void by the gate errors: koa (3 of 1,200 responses failed). Look at its log.` A cell that failed two is in both.
- * @param say what is said of a cell
- */
-export function describeVoided(
-  cells: readonly CellFigures[],
-  say: (cell: string, finding: string) => string,
-): string[] {
-  const failed = cells.flatMap(({ cell, gates }) =>
-    gates.flatMap((gate) => (gate.verdict === 'failed' ? [{ ...gate, cell }] : [])),
-  )
-  return [...Map.groupBy(failed, ({ gate }) => gate)].map(([gate, group]) => {
-    const found = group.map(({ cell, finding }) => say(cell, finding)).join(', ')
-    const advice = new Set(group.flatMap((one) => one.advice ?? []))
-    return [`Void by the gate ${gate}: ${found}.`, ...advice].join(' ')
-  })
+  return [
+    `${plural(count, 'cell')} ${count === 1 ? 'is void and has' : 'are void and have'} no number that counts.`,
+  ]
 }
 
 /** What was not tried: a sentence per reason. */

@@ -17,7 +17,7 @@ import { writeResult } from '../../model/result-file.ts'
 import { documentOf } from '../../report/grid.ts'
 import { commandOf, prepareOutput, publish, publishRace } from '../../report/output.ts'
 import { describeReach } from '../../report/provenance.ts'
-import { INTERRUPTED, whyRaceFailed } from '../exit-code.ts'
+import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
 import { readOptions } from '../options.ts'
 
 /** `pnpm bench`: races cells in heats. @returns the exit code */
@@ -52,7 +52,7 @@ async function race(experiment: Experiment, result: RaceResult, options: Options
   const context = { progress, save, signal, download }
   await runExperiment(experiment, result, context).finally(progress.stop)
   save(result) // what could not be saved is an error now
-  const closing = signal.aborted ? [INTERRUPTED] : whyRaceFailed(result)
+  const closing = signal.aborted ? [INTERRUPTED] : whyRunFailed(result)
   await publish(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
   if (signal.aborted) return code()
   if (closing.length > 0) return 1
