@@ -1,11 +1,11 @@
 import type { Target } from '@startgrid/loadgen'
 import { readOptions } from '../src/cli/options.ts'
 import type { Account, Server, Servers } from '../src/environments/environment.ts'
-import { ENDING_MS } from '../src/experiment/budget.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { gridExperiment } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
-import { moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
+import { findColdCells, moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
+import { keptSlices } from '../src/judge/analysis/passes.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import type { LastingGenerator, SlicePlan } from '../src/load/generator.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
@@ -20,15 +20,16 @@ import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
  * knows it.
  */
 
-/** What a run does before its first heat, in milliseconds: the search for NGINX, a look at the machine. */
-const BEFORE_MS = 7000
-
 /** Of the benchmark's own profile, only the number of heats and the time can be chosen. */
 export async function measureByBenchmark(
   world: World,
-  { heats, maxSeconds, seed }: RunOptions,
+  { heats, seed }: RunOptions,
 ): Promise<Simulated & { result(): RaceResult }> {
-  const options = { ...readOptions(['--only', APPS.join(',')]), seed, heats, maxTimeMs: maxSeconds * 1000 }
+  const options = {
+    ...readOptions(['--only', APPS.join(',')]),
+    seed,
+    heats,
+  }
   const experiment = gridExperiment(options)
   const result = createResult(experiment, options, '')
   result.settings.cores = { server: 0, generator: 1 }
@@ -40,21 +41,20 @@ export async function measureByBenchmark(
   }))
   const { generator, environment } = simulate(world, result)
   await onClockOf(world, () =>
-    runHeats(silentRun(world, result), planOf(experiment, { result, environment, generator })),
+    runHeats(silentRun(result), planOf(experiment, { result, environment, generator })),
   )
   return {
-    findings: () => findingsOf(analyse(result)),
+    findings: () => findingsOf(result),
     /** Everything that was stored, for a test that it stays the same. */
     result: () => ({ ...result, analysis: analyse(result) }),
   }
 }
 
 /** A run of which nobody is told. */
-export function silentRun(world: World, result: StoredResult): HeatsRun {
+export function silentRun(result: StoredResult): HeatsRun {
   return {
     result,
-    endsAt:
-      world.now * 1000 - BEFORE_MS + (result.settings.maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS,
+    endsAt: Number.POSITIVE_INFINITY,
     signal: new AbortController().signal,
     progress: { begin: () => {}, update: () => {}, say: () => {}, stop: () => {} },
     warn: () => {},
@@ -105,7 +105,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
   }
   const run: LastingGenerator['run'] = async ({ target, durationMs, onPhase }: SlicePlan) => {
     await onPhase?.('open')
-    const { id = '', app = '', topology = '', connections = 0 } = cellAt(target) ?? {}
+    const { id = '', app = '', topology = '' } = cellAt(target) ?? {}
     const isWarmup = durationMs === WARMUP_SLICE_MS
     if (!isWarmup && !measured.has(id))
       heat?.warm(`${app} ${topology}`, ((more.get(id) ?? 0) * WARMUP_SLICE_MS) / 1000)
@@ -117,7 +117,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
       rate: requests / lasted,
       checked: 1,
       errors: {},
-      ...{ meanLatency: (connections * lasted) / requests, handshakes: {} },
+      handshakes: {},
     }
   }
   const generator = { pids: () => [], responseLength: async () => 1, run } as unknown as LastingGenerator
@@ -144,12 +144,9 @@ function accountOf({ topology }: Cell, outcome: Outcome | undefined): Account {
   }
 }
 
-function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
-  const isCold = ({ gates }: (typeof cells)[number]) =>
-    gates.some(
-      ({ gate, verdict, finding }) =>
-        gate === 'warmup' && (verdict === 'failed' || finding.includes('do not count')),
-    )
+function findingsOf(result: RaceResult): Findings {
+  const { cells, races } = analyse(result)
+  const kept = new Map(result.heats.map((heat) => [heat, keptSlices(heat)]))
   return {
     ratios: races.flatMap(({ baseline, ratios, metric }) =>
       ratios.flatMap(({ cell, ratio: { low, high } }) =>
@@ -167,7 +164,7 @@ function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
       const { twin, original, ratio, p } = control
       return [{ a: twin, b: original, metric, low: ratio.low, high: ratio.high, p }]
     }),
-    voided: cells.filter(({ voided }) => voided).map(({ cell }) => cell),
-    cold: cells.filter(isCold).map(({ cell }) => cell),
+    voided: cells.flatMap((one) => (one.void === null ? [] : one.cell)),
+    cold: findColdCells(result.cells, result.heats, kept).map(({ cell }) => cell),
   }
 }

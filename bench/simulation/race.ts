@@ -44,7 +44,7 @@ async function raceInWorld(
   for (const cell of result.cells) cell.warmupMs = PILOT.warmupMs
   const { generator, environment } = simulate(world, result)
   await onClockOf(world, () =>
-    runHeats(silentRun(world, result), planOfRace(experiment, { result, environment, generator })),
+    runHeats(silentRun(result), planOfRace(experiment, { result, environment, generator })),
   )
   const [finding] = analyseStudy(experiment, result).findings ?? []
   if (finding === undefined) throw new Error('The race found nothing.')

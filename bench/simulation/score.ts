@@ -39,15 +39,11 @@ export interface Run {
 
 export interface RunOptions {
   heats: number
-  /** More heats than two per role are dropped when they would end later. */
-  maxSeconds: number
   seed: number
 }
 
-export const DEFAULT_RUN: Omit<RunOptions, 'seed'> = {
-  heats: 3,
-  maxSeconds: 300,
-}
+/** Of a default run, per role. */
+export const HEATS = 3
 
 /** How often something happened. */
 export class Share {

@@ -1,29 +1,31 @@
 import { plural } from '@startgrid/cli/text.ts'
+import { wrongCells } from '../judge/gates.ts'
 import { isTested, LEAST_STARTS } from '../judge/study/findings.ts'
-import type { RaceResult, StudyResult } from '../model/result.ts'
+import type { StoredResult, StudyResult } from '../model/result.ts'
 import { describeCaught, describeRegression } from '../report/study/race-document.ts'
 
 /**
- * What makes a command fail that measured to its end: a cell that was tried has no number, because something could not be run or was wrong. Noise is neither: ties,
- * wide intervals, dropped heats and undecided claims are results. Twins decide nothing.
+ * What makes a command fail that measured to its end: something could not be run or responded wrongly. Noise is neither: ties, wide intervals, cells that
+ * are void because the server was not the limit, dropped heats and undecided claims are results. Twins decide nothing.
  */
 
 /** What an interrupted run says last. */
 export const INTERRUPTED = 'Interrupted: what was measured before is above and in the files.'
 
 /** @returns sentences; none if the exit code is 0 */
-export function whyRaceFailed({ analysis, cells }: RaceResult): string[] {
-  if (analysis === null) return ['Nothing was measured.']
-  const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
-  const tried = analysis.cells.filter(({ cell }) => !twins.has(cell))
-  const without = tried.filter(({ voided, launches }) => voided || launches === 0)
-  return describeWithout(without.length, tried.length)
-}
-
-export function whyStudyFailed({ study, analysis }: Pick<StudyResult, 'study' | 'analysis'>): string[] {
-  const cells = analysis?.cells ?? []
-  const without = cells.filter(({ voided, launches }) => voided || launches === 0)
-  return describeWithout(without.length, cells.length).map((sentence) => `${study}: ${sentence}`)
+export function whyRunFailed(result: StoredResult): string[] {
+  const { cells, heats } = result
+  const tried = cells.filter(({ skipped, twinOf }) => skipped === null && twinOf === null)
+  const loaded = heats.flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
+  const probed = heats.flatMap(({ probes }) => probes)
+  const measured = new Set([...loaded, ...probed].map(({ cell }) => cell))
+  const wrong = wrongCells(result)
+  const failed = tried.filter(({ id }) => wrong.has(id) || !measured.has(id)).length
+  if (failed === 0) return []
+  const name = result.kind === 'study' ? `${result.study}: ` : ''
+  return [
+    `${name}${failed} of ${plural(tried.length, 'cell')} could not be run, or responded wrongly: exit code 1.`,
+  ]
 }
 
 /**
@@ -47,11 +49,4 @@ export function judgeRegressions(
       ? [`--fail-on-regression says nothing without ${LEAST_STARTS} starts of each system: exit code 2.`]
       : [],
   }
-}
-
-function describeWithout(count: number, of: number): string[] {
-  if (count === 0) return []
-  return [
-    `${count} of ${plural(of, 'cell')} ${count === 1 ? 'has' : 'have'} no number that counts: exit code 1.`,
-  ]
 }

@@ -24,7 +24,6 @@ export function readOptions(args: readonly string[]): Options {
   const effort = PROFILES[profile]
   const { frameworks, roles } = effort
   const custom = EFFORT.some((name) => given.has(name))
-  const usualMs = custom ? null : effort.maxTimeMs * (values.latency ? 2 : 1)
   return {
     ...commonOf(values, { frameworks, roles, topology: 'direct,nginx' }),
     profile,
@@ -33,9 +32,8 @@ export function readOptions(args: readonly string[]): Options {
     latency: values.latency,
     slices: effort.slices,
     sliceMs: effort.sliceMs,
-    timeGiven: given.has('max-time'),
     heatsGiven: given.has('heats'),
-    maxTimeMs: values['max-time'] ?? usualMs,
+    maxTimeMs: values['max-time'] ?? null,
     publish: values.publish,
   }
 }

@@ -55,7 +55,7 @@ export async function runMain(program: Program): Promise<void> {
 
 /**
  * Runs one command; an error that it foresees becomes one sentence.
- * @returns the exit code: 0 if everything ran and was reported, 1 if a cell has no number, 2 for wrong words or an output that cannot be written, 130 after Ctrl-C, 143 after SIGTERM, 129 if the terminal was lost
+ * @returns the exit code: 0 if everything ran and was reported, 1 if something could not be run or responded wrongly, 2 for wrong words or an output that cannot be written, 130 after Ctrl-C, 143 after SIGTERM, 129 if the terminal was lost
  */
 export function runProgram(program: Program, args: readonly string[]): Promise<number> {
   return runCommand(program, args).catch(explain)

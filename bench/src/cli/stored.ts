@@ -2,11 +2,12 @@ import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { createRace } from '../experiment/race.ts'
 import { measuredPart } from '../experiment/study.ts'
-import { deriveWarnings, observedWarnings } from '../judge/derive-warnings.ts'
+import { deriveWarnings } from '../judge/derive-warnings.ts'
 import { figuresOf } from '../judge/figures.ts'
 import type { Experiment, Study } from '../model/experiment.ts'
 import type { StoredResult, StudyResult } from '../model/result.ts'
 import { ResultError, readResult, recordOf, studyPaths } from '../model/result-file.ts'
+import { observedOf } from '../model/warnings.ts'
 import type { Document } from '../report/document.ts'
 import { documentOf } from '../report/grid.ts'
 import { documentOfStudy } from '../report/study/document.ts'
@@ -88,5 +89,5 @@ export function reportOf(
 export function analyseAgain<Kind extends StoredResult>(stored: Kind, studies: readonly Study[]): Kind {
   const experiment = stored.kind === 'study' ? experimentOf(stored, studies) : undefined
   const again = { ...stored, analysis: figuresOf(stored, experiment) }
-  return { ...again, warnings: [...observedWarnings(stored), ...deriveWarnings(again)] }
+  return { ...again, warnings: [...observedOf(stored.warnings), ...deriveWarnings(again)] }
 }

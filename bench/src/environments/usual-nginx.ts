@@ -1,3 +1,4 @@
+import { plural } from '@startgrid/cli/text.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
@@ -5,7 +6,7 @@ import type { NginxVersion } from '../model/provenance.ts'
 import { type EnvironmentOptions, isInNginx, orAborted, systemOf } from './environment.ts'
 
 /**
- * Finds the NGINX that systems run in or behind: in front of apps, alone, and with njs in it. Each cell is told its version, or why it is skipped.
+ * Finds the NGINX that systems run in or behind: in front of apps, alone, and with njs in it. Each cell is told why it is skipped.
  * @returns undefined if there is none or no cell needs one, and after an abort
  */
 export async function findUsualNginx(
@@ -18,27 +19,30 @@ export async function findUsualNginx(
   const found = await orAborted(findNginx({ download }), signal)
   if (found === undefined) return undefined
   const nginx = found.kind === 'none' ? undefined : found
-  if (found.kind === 'none') warn({ kind: 'no-nginx', cells: needing.length, help: found.describe() })
+  if (found.kind === 'none')
+    warn({
+      kind: 'tools',
+      text: `${plural(needing.length, 'cell')} behind NGINX or in it ${isOrAre(needing.length)} skipped. ${found.describe()}`,
+    })
   else progress.say(`Using ${found.describe()}.`)
-  assignNginx(experiment, needing, nginx)
+  for (const cell of needing) cell.skipped = whyImpossible(systemOf(experiment, cell), nginx)
   const lacking = needing.filter(({ skipped }) => skipped === NO_NJS).length
-  if (nginx !== undefined && lacking > 0) warn({ kind: 'no-njs', cells: lacking, nginx: nginx.describe() })
+  if (nginx !== undefined && lacking > 0)
+    warn({
+      kind: 'tools',
+      text: `${plural(lacking, 'cell')} of njs ${isOrAre(lacking)} skipped, because ${nginx.describe()} cannot run njs: install its njs module.`,
+    })
   return nginx
 }
 
-/** Notes on each cell which NGINX it runs in, and skips those that this one cannot run. */
-export function assignNginx(experiment: Experiment, cells: readonly Cell[], nginx: Nginx | undefined): void {
-  for (const cell of cells) {
-    const system = systemOf(experiment, cell)
-    cell.nginx = nginx === undefined || !needsNginx(system) ? null : versionOf(nginx)
-    cell.skipped = whyImpossible(system, nginx)
-  }
+function isOrAre(count: number): string {
+  return count === 1 ? 'is' : 'are'
 }
 
 const NO_NJS = 'NGINX has no njs module'
 
 /** A clause; null if it can be started as far as is known. */
-function whyImpossible(system: System, nginx: Nginx | undefined): string | null {
+export function whyImpossible(system: System, nginx: Nginx | undefined): string | null {
   if (!needsNginx(system)) return null
   if (nginx === undefined) return 'there is no NGINX'
   if (system.nginx?.front === 'nginx-tls' && nginx.http2 === undefined)

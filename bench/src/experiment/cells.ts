@@ -15,10 +15,8 @@ export function newCell(cell: Pick<Cell, 'id' | 'race' | 'app'> & Partial<Cell>)
     title: cell.app,
     role: null,
     topology: 'direct',
-    protocol: 'http/1.1',
     twinOf: null,
     engine: null,
-    nginx: null,
     workload: null,
     connections: 0,
     openLoop: false,
@@ -128,23 +126,19 @@ const START_MS = { all: 400, each: 240 }
 /** Opening connections and draining, in milliseconds per slice. */
 const SLICE_OVERHEAD_MS = 14
 
-/**
- * What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow.
- * @param slowness what the same work costs here, divided by what it costs where these times were measured
- */
+/** What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow. */
 export function expectedHeatMs(
   cells: readonly Cell[],
   { slices, sliceMs }: Pick<Settings, 'slices' | 'sliceMs'>,
-  slowness = 1,
 ): number {
   const launches = new Set(cells.map(({ app }) => app)).size
   return cells.reduce(
     (sum, { warmupMs, leastSliceMs }) => {
       const measuredMs = Math.max(slices * sliceMs, leastSliceMs)
       const count = Math.ceil(measuredMs / Math.max(sliceMs, leastSliceMs)) + warmupMs / WARMUP_SLICE_MS
-      return sum + warmupMs + measuredMs + slowness * count * SLICE_OVERHEAD_MS
+      return sum + warmupMs + measuredMs + count * SLICE_OVERHEAD_MS
     },
-    slowness * (START_MS.all + START_MS.each * launches),
+    START_MS.all + START_MS.each * launches,
   )
 }
 

@@ -12,6 +12,7 @@ export interface Options {
   sliceMs: number
   /** Replaces every role's own number; undefined leaves them. */
   connections: number | undefined
+  /** Of `--max-time`: no heat begins that would end later. If the number of heats was not given, there are as many as fit. */
   maxTimeMs: number | null
   seed: number
   dryRun: boolean
@@ -23,8 +24,6 @@ export interface Options {
   /** Also p50 and p99 in open loop. */
   latency: boolean
   slices: number
-  /** `--max-time` was given. If the number of heats was not, there are as many as fit. */
-  timeGiven: boolean
   heatsGiven: boolean
   /** Its figures become a file of docs. */
   publish: boolean

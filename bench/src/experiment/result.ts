@@ -14,7 +14,7 @@ import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 
 /** Of a race between apps of the grid. */
 export function createResult(experiment: Experiment, options: Options, command: string): RaceResult {
-  const { timeGiven, heatsGiven, maxTimeMs, profile, custom, latency } = options
+  const { heatsGiven, maxTimeMs, profile, custom, latency } = options
   const { heats, slices, sliceMs } = options
   const settings = {
     profile: custom ? ('custom' as const) : profile,
@@ -22,7 +22,7 @@ export function createResult(experiment: Experiment, options: Options, command: 
     openLoop: latency ? PROFILES[profile].openLoop : null,
   }
   const run = planRun(planCells(experiment), { ...options, settings }, command)
-  if (timeGiven && !heatsGiven && maxTimeMs !== null) run.settings.heats = heatsWithin(maxTimeMs, run)
+  if (!heatsGiven && maxTimeMs !== null) run.settings.heats = heatsWithin(maxTimeMs, run)
   return { ...run, kind: 'rate', analysis: null }
 }
 
@@ -60,7 +60,7 @@ function planRun(
   command: string,
 ): Omit<Run, 'kind'> {
   return {
-    schema: 5,
+    schema: 6,
     startedAt: new Date().toISOString(),
     finishedAt: null,
     command,
@@ -68,13 +68,12 @@ function planRun(
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
-    driver: { name: 'startgrid', version: '' },
     settings: {
       cores: null,
       openLoop: null,
       ...settings,
     },
-    warnings: [],
+    ...{ stolen: 0, enoughMs: null, warnings: [] },
     cells,
     conformance: [],
     heats: [],

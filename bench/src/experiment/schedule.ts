@@ -29,7 +29,7 @@ interface PlannedCell {
 
 /**
  * The passes of a heat. Every cell is measured once per pass, in shuffled order, so that all share what the machine does in that second. Cells with
- * long slices join some passes only, at their end. They join the first one, so that a heat which the time limit cuts has measured every cell.
+ * long slices join some passes only, at their end.
  */
 export function schedulePasses(
   cells: readonly PlannedCell[],
@@ -61,9 +61,6 @@ const LONGEST_FILLING_MS = 2000
 
 /** A cell with long slices has at least so many per heat; one, if a study asks for slices of seconds. */
 const LEAST_SLICES = 3
-
-/** Fewer passes say too little. */
-export const LEAST_PASSES = 3
 
 /** A cell, with what decides how long its slices are. */
 interface Measurable {

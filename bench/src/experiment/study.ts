@@ -25,10 +25,10 @@ export function expectedRaceMs(
   race: LoadRace | ProbeRace,
   cells: readonly Cell[],
   settings: Pick<Settings, 'heats' | 'slices' | 'sliceMs' | 'openLoop'>,
-  { slowness = 1, openRate }: { slowness?: number; openRate?: number } = {},
+  openRate?: number,
 ): number {
   if (isProbe(race)) return race.expectedMs * cells.length
-  return expectedHeatMs(cells, settings, slowness) + openLoopsMs(cells, settings, openRate)
+  return expectedHeatMs(cells, settings) + openLoopsMs(cells, settings, openRate)
 }
 
 /** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left. */

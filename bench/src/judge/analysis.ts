@@ -1,26 +1,23 @@
 import type { Cell } from '../model/cell.ts'
-import type { Analysis, GateResult, Metric } from '../model/figures.ts'
+import type { Analysis, Metric } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
 import type { RaceResult } from '../model/result.ts'
 import { figuresOf } from './analysis/cell.ts'
 import { latenciesOf } from './analysis/latency.ts'
 import { proxyCostsOf, raceLayouts, raceOf } from './analysis/race.ts'
 import { type CellRecord, type JudgedCell, recordCells } from './analysis/record.ts'
-import { type Evidence, isVoided, judgeCell } from './gates.ts'
+import { type Evidence, whyVoid } from './gates.ts'
 
 /** What was measured, and what judges it. */
-export type Measured = Pick<
-  RaceResult,
-  'cells' | 'heats' | 'conformance' | 'driver' | 'settings' | 'warnings'
->
+export type Measured = Pick<RaceResult, 'cells' | 'heats' | 'conformance' | 'settings' | 'stolen'>
 
 const METRICS: readonly Metric[] = ['rate', 'cpu']
 
 /**
  * All figures that follow from heats: pure, so that a result can be analysed again. Each race is analysed by itself; within it, a cell
- * that fails a gate gets no figures, and no other figure has its numbers in it. Skipped cells are not in it at all.
+ * that is void gets no figures, and no other figure has its numbers in it. Skipped cells are not in it at all.
  */
-export function analyse(measured: Measured, judge = judgeCell): Analysis {
+export function analyse(measured: Measured, judge = whyVoid): Analysis {
   const { heats } = measured
   const cells = measured.cells.filter(({ skipped }) => skipped === null)
   const { judged, shown } = judgeCells(cells, heats, (record) => judge(evidenceOf(record, measured)))
@@ -44,14 +41,11 @@ export function analyse(measured: Measured, judge = judgeCell): Analysis {
 export function judgeCells(
   cells: readonly Cell[],
   heats: readonly Heat[],
-  judge: (record: CellRecord) => GateResult[],
+  judge: (record: CellRecord) => string | null,
 ): { judged: JudgedCell[]; shown: CellRecord[] } {
-  const judged = recordCells(cells, heats).map((record): JudgedCell => {
-    const gates = judge(record)
-    return { record, gates, voided: isVoided(gates) }
-  })
+  const judged = recordCells(cells, heats).map((record): JudgedCell => ({ record, void: judge(record) }))
   const shown = recordCells(
-    judged.filter(({ voided }) => !voided).map(({ record }) => record.cell),
+    judged.filter((one) => one.void === null).map(({ record }) => record.cell),
     heats,
     judged.flatMap(({ record }) => record.cold ?? []),
   )
@@ -59,37 +53,20 @@ export function judgeCells(
 }
 
 export function evidenceOf(
-  { cell, slices, counted, crowded, cold }: CellRecord,
+  { cell, slices, counted, cold }: CellRecord,
   measured: Omit<Measured, 'cells'>,
 ): Evidence {
-  const { conformance, heats, driver, settings, warnings } = measured
+  const { conformance, heats, settings, stolen } = measured
   return {
     cell,
     conformance: conformance.find((one) => one.cell === cell.id) ?? null,
-    launches: slices,
-    counted,
-    crowded,
-    cold,
+    slices: slices.flat(),
+    counted: counted.flat(),
+    cold: cold ?? null,
     failures: heats.flatMap(({ failures }) =>
       failures.filter((one) => one.cell === cell.id).map(({ reason }) => reason),
     ),
-    driver,
     cores: settings.cores,
-    stolen: Math.max(0, ...warnings.map((warning) => (warning.kind === 'steal' ? warning.share : 0))),
+    stolen,
   }
-}
-
-/**
- * Half-widths on the scale of logarithms: of every ratio to a baseline, and where there is nobody to compare with of the figure itself;
- * infinite without an interval.
- */
-export function widthsOf({ cells, races }: Pick<Analysis, 'cells' | 'races'>): number[] {
-  return races.flatMap(({ ratios, metric, baseline }) => {
-    const alone = cells.find(({ cell }) => cell === baseline)?.[metric]
-    const intervals = ratios.length === 1 ? [alone] : ratios.map(({ ratio }) => ratio)
-    return intervals.map((interval) => {
-      const { low = null, high = null } = interval ?? {}
-      return low === null || high === null ? Number.POSITIVE_INFINITY : Math.log(high / low) / 2
-    })
-  })
 }

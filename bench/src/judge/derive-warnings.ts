@@ -1,85 +1,96 @@
-import { listOf } from '@startgrid/cli/text.ts'
-import type { Trial } from '../model/heat.ts'
+import { formatPercent } from '@startgrid/cli/numbers.ts'
+import { listOf, plural } from '@startgrid/cli/text.ts'
 import { METRIC_NAMES } from '../model/names.ts'
 import { type RaceResult, type Run, type StoredResult, type StudyResult, trialsOf } from '../model/result.ts'
-import { isDerived, type Warning } from '../model/warnings.ts'
+import type { Warning } from '../model/warnings.ts'
 import { keptSlices } from './analysis/passes.ts'
-import { widthsOf } from './analysis.ts'
 import { isCrowded } from './trial.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
 export function deriveWarnings(result: StoredResult): Warning[] {
-  const seen = [
-    ...excluded(result),
-    ...crowded(result),
-    ...disturbed(trialsOf(result)),
-    ...(isAllElsewhere(result) ? [] : accounting(result)),
+  const as = (kind: Warning['kind'], texts: readonly string[]) => texts.map((text) => ({ kind, text }))
+  const of = result.kind === 'study' ? aboutCommands(result) : as('suspect', suspects(result))
+  return [
+    ...of,
+    ...as('disturbed', [...excluded(result), ...crowded(result), ...disturbedLoads(result)]),
+    ...as('accounting', isAllElsewhere(result) ? [] : accounting(result)),
   ]
-  if (result.kind === 'study') return [...external(result), ...sharedCores(result), ...seen]
-  return [...suspects(result), ...seen, ...withoutIntervals(result)]
 }
 
-/** What was seen while it ran: these are kept when what follows from the figures is made again. */
-export function observedWarnings({ warnings }: Pick<Run, 'warnings'>): Warning[] {
-  return warnings.filter(({ kind }) => !isDerived(kind))
-}
-
-/** What no figure of servers that already ran can tell. */
-function external({ race, cells, heats }: StudyResult): Warning[] {
-  const running = (race?.systems ?? []).flatMap(({ name, url }) => (url === null ? [] : name))
-  if (running.length === 0) return []
+function aboutCommands(result: StudyResult): Warning[] {
+  const { race, cells, heats, settings } = result
+  const { systems = [] } = race ?? {}
+  const { cores } = settings
   const slices = heats.flatMap((heat) => heat.slices)
+  const launches = heats.flatMap((heat) => heat.launches)
+  const running = systems.flatMap(({ name, url }) => (url === null ? [] : name))
   const unaccounted = running.filter((name) => {
     const own = new Set(cells.flatMap(({ id, app }) => (app === name ? id : [])))
     return slices.every(({ cell, cpuSeconds }) => !own.has(cell) || cpuSeconds.app === null)
   })
-  return [
-    ...(unaccounted.length === 0 ? [] : [{ kind: 'external-server', systems: listOf(unaccounted) } as const]),
-    { kind: 'one-launch', systems: listOf(running) },
-  ]
-}
-
-/** Of commands. */
-function sharedCores({ race, heats, settings }: StudyResult): Warning[] {
-  const { server, servers = [server] } = settings.cores ?? { server: 0, servers: undefined }
-  if (settings.cores === null) return []
-  const launches = heats.flatMap((heat) => heat.launches)
-  return (race?.systems ?? []).flatMap(({ name }): Warning[] => {
-    const own = launches.filter(({ app }) => app === name)
-    const processes = Math.max(0, ...own.map((one) => one.processes ?? 0))
-    if (processes <= servers.length) return []
-    return [{ kind: 'shared-core', system: name, processes, cores: servers.length }]
-  })
+  const warnings: Warning[] = []
+  const warn = (kind: Warning['kind'], text: string) => warnings.push({ kind, text })
+  if (unaccounted.length > 0)
+    warn(
+      'external',
+      `Nobody accounts for ${listOf(unaccounted)}: CPU and memory there are not known, nor whether the server was what limited the rate. The network is in every figure.`,
+    )
+  if (running.length > 0)
+    warn(
+      'external',
+      `Of ${listOf(running)}, which ran before this race, everything was measured on one launch: by how much launches differ is in no interval. Restart it and measure again before you trust a close difference.`,
+    )
+  for (const { name } of cores === null ? [] : systems) {
+    const { length: given } = cores?.servers ?? [cores?.server]
+    const processes = Math.max(0, ...launches.map(({ app, processes: own = 0 }) => (app === name ? own : 0)))
+    if (processes > given)
+      warn(
+        'shared-core',
+        `${processes} processes of ${name} share ${plural(given, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
+      )
+  }
+  return warnings
 }
 
 /** A difference was found where none exists. */
-function suspects({ analysis }: RaceResult): Warning[] {
-  return (analysis?.races ?? []).flatMap(({ control, metric }): Warning[] => {
+function suspects({ analysis }: RaceResult): string[] {
+  return (analysis?.races ?? []).flatMap(({ control, metric }) => {
     if (control === null || !control.suspect || control.p === null) return []
     const { twin, ratio, p } = control
-    return [{ kind: 'suspect', twin, metric: METRIC_NAMES[metric], difference: ratio.value - 1, p }]
+    return `The run is suspect: ${twin} differs by ${formatPercent(Math.abs(ratio.value - 1))} in ${METRIC_NAMES[metric]} from the app that it equals (p = ${p.toPrecision(1)}). Measure again on a quieter machine.`
   })
 }
 
-function excluded({ heats }: Run): Warning[] {
-  const slices = heats.flatMap((heat) => heat.slices).filter(({ phase }) => phase === 'measure')
-  const kept = heats.reduce((sum, heat) => sum + keptSlices(heat).slices.length, 0)
-  return kept < slices.length ? [{ kind: 'excluded', slices: slices.length - kept, of: slices.length }] : []
+function excluded({ heats }: Run): string[] {
+  const { length: all } = heats.flatMap((heat) => heat.slices).filter(({ phase }) => phase === 'measure')
+  const left = all - heats.reduce((sum, heat) => sum + keptSlices(heat).slices.length, 0)
+  if (left === 0) return []
+  return [
+    `Other programs visibly used the cores during ${left} of ${plural(all, 'slice')}. These slices do not count.`,
+  ]
 }
 
 /** Leaving out what others took would have left too little. */
-function crowded({ heats }: Run): Warning[] {
+function crowded({ heats }: Run): string[] {
   const cells = new Set(heats.flatMap((heat) => [...keptSlices(heat).crowded])).size
-  return cells > 0 ? [{ kind: 'crowded', cells }] : []
+  if (cells === 0) return []
+  return [
+    `In at least one launch of ${plural(cells, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
+  ]
 }
 
-/** Of open loops and what belongs to them; the figures of each kind decide what counts. */
-function disturbed(loads: readonly Trial[]): Warning[] {
+/** The figures of each kind decide what counts. */
+function disturbedLoads(result: Run): string[] {
+  const loads = trialsOf(result)
   const count = loads.filter((load) => load.disturbed).length
   if (count === 0) return []
-  const cells = [...Map.groupBy(loads, ({ cell }) => cell).values()]
+  const cells = [...Map.groupBy(loads, ({ cell }) => cell).values()].filter(isCrowded).length
+  const rest =
+    cells === 0
+      ? 'These do not count.'
+      : `These do not count, except in ${plural(cells, 'cell')} where most loads are so. Close other programs before you trust latencies.`
   return [
-    { kind: 'disturbed-loads', loads: count, of: loads.length, crowded: cells.filter(isCrowded).length },
+    `Other programs visibly used the cores during ${count} of ${plural(loads.length, 'open loop')}. ${rest}`,
   ]
 }
 
@@ -89,19 +100,19 @@ function isAllElsewhere(result: StoredResult): boolean {
   return systems.length > 0 && systems.every(({ url }) => url !== null)
 }
 
-function accounting({ heats }: Run): Warning[] {
+function accounting({ heats }: Run): string[] {
   const measured = heats.flatMap(({ slices, trials }) => [...slices, ...trials])
-  if (measured.length === 0) return []
-  const found = measured.map(({ disturbance }) => disturbance)
-  if (found.some(({ serverForeign }) => serverForeign !== null)) return []
-  if (found.some(({ serverWait }) => serverWait !== null)) return [{ kind: 'no-foreign-accounting' }]
-  const hasCosts = measured.some(({ cpuSeconds }) => cpuSeconds.app !== null)
-  return [{ kind: hasCosts ? 'disturbance-unknown' : 'no-accounting' }]
-}
-
-function withoutIntervals({ analysis }: RaceResult): Warning[] {
-  if (analysis === null) return []
-  const races = analysis.races.filter(({ metric }) => metric === 'rate')
-  const cells = widthsOf({ ...analysis, races }).filter((width) => !Number.isFinite(width)).length
-  return cells > 0 ? [{ kind: 'no-intervals', cells }] : []
+  if (measured.length === 0 || measured.some(({ disturbance }) => disturbance.serverForeign !== null))
+    return []
+  if (measured.some(({ disturbance }) => disturbance.serverWait !== null))
+    return [
+      'This system does not say what others use of a core: a slice that they disturbed was only noticed where a server or the generator had to wait.',
+    ]
+  if (measured.some(({ cpuSeconds }) => cpuSeconds.app !== null))
+    return [
+      'Costs are known, but this system does not say what others used meanwhile: slices that they disturbed were not noticed.',
+    ]
+  return [
+    'This system does not say what CPU its processes use, nor what others take: costs are missing, and disturbed slices were not noticed.',
+  ]
 }

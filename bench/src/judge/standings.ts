@@ -43,7 +43,7 @@ export function standingsOf(result: RaceResult): Standing[] {
   return [...groups.values()].flatMap((specs) => {
     const [first] = specs
     const told = specs.some(({ id }) =>
-      analysis.cells.some(({ cell, slices, voided }) => cell === id && (slices > 0 || voided)),
+      analysis.cells.some((one) => one.cell === id && (one.slices > 0 || one.void !== null)),
     )
     return first === undefined || !told ? [] : [standingOf(first, specs, analysis)]
   })
@@ -96,25 +96,6 @@ export function tiesOf(race: Race): string[][] {
 }
 
 /** How certain a race is, and what more heats would make of that. */
-
-/** From this spread of the core's speed on, neighbours slow it within seconds. */
-export const NOISY = 1.3
-
-/** Fewer spins say little about how the core's speed varies. */
-const LEAST_SPINS = 20
-
-/**
- * By what factor the speed of the servers' core varied: the 90th over the 10th percentile of the spins before passes.
- * @returns null where it is not known
- */
-export function speedSpread({ heats }: Pick<RaceResult, 'heats'>): number | null {
-  const spins = heats
-    .flatMap((heat) => heat.spins.map(({ cpuSeconds }) => cpuSeconds))
-    .toSorted((a, b) => a - b)
-  if (spins.length < LEAST_SPINS) return null
-  const at = (part: number) => spins[Math.round(part * (spins.length - 1))] ?? Number.NaN
-  return at(0.9) / at(0.1)
-}
 
 /** The median half-width of the ratios of rates, as a part of 1; null without intervals. */
 export function typicalWidth({ races }: Pick<Analysis, 'races'>): number | null {

@@ -1,8 +1,7 @@
 import type { LoadResult } from '@startgrid/loadgen'
 import { occurred } from '../load/generator.ts'
-import type { GateResult } from '../model/figures.ts'
 import type { PercentilesMs, Trial } from '../model/heat.ts'
-import { judgeOfferedLoad, keepQuiet } from './gates.ts'
+import { keepQuiet, whyNotOffered } from './gates.ts'
 
 /** Where and when a load ran, and what the kernel says of it. */
 type TrialFrame = Pick<Trial, 'cell' | 'at' | 'cpuSeconds' | 'disturbance' | 'disturbed'>
@@ -31,7 +30,7 @@ function percentilesOf({ p50, p90, p99, p999, max }: LoadResult['latency']): Per
 
 /** Neither others nor a late generator are in its figures. Never asks what was measured of the server. */
 export function isTimely(trial: Trial): boolean {
-  return !trial.disturbed && judgeOfferedLoad({ ...trial, achieved: trial.offered }).verdict !== 'failed'
+  return !trial.disturbed && whyNotOffered({ ...trial, achieved: trial.offered }) === null
 }
 
 /** Whether others visibly took the machine during most loads of a cell. */
@@ -70,13 +69,9 @@ export function whyWrong(trial: Trial): string | null {
 }
 
 /**
- * The server's part of the gate `offered`: its responses fell behind, so a queue grew for as long as the load lasted, and latencies only
+ * The server's part of `whyNotOffered`: its responses fell behind, so a queue grew for as long as the load lasted, and latencies only
  * say for how long that was.
  */
 export function whyNotKept(trial: Trial): string | null {
-  return failureOf(judgeOfferedLoad({ ...trial, generatorBound: false, lag: null }))
-}
-
-function failureOf({ verdict, finding }: GateResult): string | null {
-  return verdict === 'failed' ? finding : null
+  return whyNotOffered({ ...trial, generatorBound: false, lag: null })
 }

@@ -8,7 +8,6 @@ import {
   startTeam,
   type Target,
 } from '@startgrid/loadgen'
-import { readVersions } from '@startgrid/machine/provenance.ts'
 import { responseLength } from './response-length.ts'
 
 /** One closed-loop load, each connection with one request in flight. */
@@ -46,8 +45,6 @@ export interface SliceLoad {
   seconds: number
   /** `requests / seconds`. */
   rate: number
-  /** Seconds from a request to its response's last byte; 0 if nothing got a response. */
-  meanLatency: number
   /** Of a response with its headers, on average; absent without responses. */
   bytes?: number
   /** As of `LoadResult`. */
@@ -56,8 +53,6 @@ export interface SliceLoad {
 
 /** packages/loadgen in processes that stay warm between loads; in new ones if one dies. */
 export class LastingGenerator {
-  /** Of this checkout. */
-  readonly version = readVersions().startgrid
   readonly #cpus: readonly (number | undefined)[]
   #team: GeneratorTeam | undefined
 
@@ -79,11 +74,10 @@ export class LastingGenerator {
   /** Offers one slice. @throws {LoadError} as `offer` */
   async run(plan: SlicePlan): Promise<SliceLoad> {
     const load = await this.offer(plan)
-    const { requests, seconds, rate, checked, errors, latency, bytes, handshakes } = load
+    const { requests, seconds, rate, checked, errors, bytes, handshakes } = load
     return {
       ...{ requests, seconds, rate, checked, handshakes },
       errors: occurred(errors),
-      meanLatency: latency.mean / 1000,
       ...(requests > 0 && { bytes: bytes / requests }),
     }
   }

@@ -61,7 +61,6 @@ export async function measureAtCommonRate(
         record.trials.push(trial)
         const { histogram, lagHistogram } = trial
         if (histogram === null || !isSpoiled({ histogram, lagHistogram }, MEDIAN)) return
-        if (performance.now() > course.endsAt) return
       }
     })
 }

@@ -1,9 +1,7 @@
-import type { Spinner } from '@startgrid/machine/spin.ts'
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import { type Environment, type Servers, startServers } from '../environments/environment.ts'
-import { keptPasses } from '../experiment/budget.ts'
-import { expectedHeatMs, type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
-import { fitPasses, LEAST_PASSES, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
+import { type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
+import { fitPasses, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
 import { learnLength } from '../experiment/workloads.ts'
 import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
@@ -18,8 +16,6 @@ export interface HeatOptions {
   settings: Pick<Settings, 'slices' | 'sliceMs'>
   /** How long the heat is expected to take. */
   expectedMs: number
-  /** As of `expectedHeatMs`; default 1. */
-  slowness?: number
   environment: Pick<Environment, 'start'>
   generator: LastingGenerator
   workloadOf(cell: Cell): Workload
@@ -27,12 +23,8 @@ export interface HeatOptions {
   measure?(course: Course): Promise<void>
   /** Whether slices say more than races of the grid need. */
   details?: boolean
-  /** Says how fast the servers' core is; undefined where that is not known. */
-  spinner?: Pick<Spinner, 'spin'> | undefined
   /** Cells that were still cold in earlier heats: how many more slices of warm-up each gets. */
   moreWarmup: ReadonlyMap<string, number>
-  /** `performance.now()` after which no further pass begins. */
-  endsAt: number
   signal: AbortSignal
   /** Told how much of the heat is over, 0 to 1. */
   onProgress(done: number): void
@@ -93,7 +85,7 @@ export function newHeat({ race, heat }: Pick<PlannedHeat, 'race' | 'heat'>): Hea
   return {
     ...{ race, heat, startedAt: new Date().toISOString(), seconds: 0 },
     ...{ launches: [], slices: [], trials: [], commonRate: null, probes: [] },
-    ...{ moreWarmup: [], spins: [], failures: [] },
+    ...{ moreWarmup: [], failures: [] },
   }
 }
 
@@ -141,37 +133,20 @@ async function warm(course: Course): Promise<void> {
     if (slice !== undefined)
       rates.set(cell.id, Math.max(rates.get(cell.id) ?? 0, slice.requests / slice.seconds))
   }
-  const doneOf = ({ id, warmupRequests }: Cell) => (done.get(id)?.requests ?? 0) / Math.max(1, warmupRequests)
-  // There may not be time for all.
-  const coldestOf = (cells: Cell[]) =>
-    cells.reduce((least, cell) => (doneOf(cell) < doneOf(least) ? cell : least))
-  const more = moreUntil(course)
   const isShort = ({ id, warmupMs, warmupRequests }: Cell) => {
     const { ms = 0, requests = 0 } = done.get(id) ?? {}
     // A slice of a slow cell may end a little early, for it ends with its last response.
     if (ms < 0.95 * warmupMs) return true
-    return requests < warmupRequests && ms < 2 * warmupMs && performance.now() < more
+    return requests < warmupRequests && ms < 2 * warmupMs
   }
   for (const cell of scheduleWarmup(running, random)) if (isShort(cell)) await warmOnce(cell)
   for (let short = running.filter(isShort); short.length > 0; short = short.filter(isShort))
-    await warmOnce(coldestOf(shuffle(short, random)))
+    for (const cell of shuffle(short, random)) await warmOnce(cell)
   for (const cell of running.filter(({ id }) => moreWarmup.has(id))) {
     const slices = moreWarmup.get(cell.id) ?? 0
     for (let slice = 0; slice < slices; slice++) await warmOnce(cell)
     record.moreWarmup.push({ cell: cell.id, slices })
   }
-}
-
-/** `performance.now()` when a warm-up that lasted long enough, but with too few responses, has to end. */
-function moreUntil({
-  endsAt,
-  settings,
-  entrants,
-  slowness = 1,
-}: Pick<Course, 'endsAt' | 'settings' | 'entrants' | 'slowness'>): number {
-  const cells = entrants.map(({ cell }) => cell)
-  const msOf = (slices: number) => expectedHeatMs(cells, { ...settings, slices }, slowness)
-  return endsAt - (msOf(keptPasses(settings.slices, slowness)) - msOf(0))
 }
 
 /** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */
@@ -183,16 +158,13 @@ function warmupSliceMs({ cell: { connections, warmupMs } }: Entrant): number {
 
 /** Every cell once per pass, in shuffled order. All cells of a pass draw the same arrivals and paths, and no two passes do. */
 export async function measurePasses(course: Course): Promise<void> {
-  const { entrants, rates, settings, random, signal, spinner, record } = course
+  const { entrants, rates, settings, random } = course
   const { passes, cells } = fitPasses(
     entrants.map(({ cell }) => ({ cell, rate: rates.get(cell.id) ?? 0 })),
     settings,
   )
   const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))
   for (const [index, planned] of schedulePasses(cells, passes, random).entries()) {
-    if (index >= LEAST_PASSES && performance.now() > course.endsAt) break
-    const found = signal.aborted ? null : await spinner?.spin()
-    if (found) record.spins.push({ pass: index + 1, cpuSeconds: found.cpuSeconds })
     const seed = nextSeed(course)
     for (const { cell, durationMs } of planned) {
       const entrant = byId.get(cell.id)

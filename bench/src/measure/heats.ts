@@ -1,8 +1,10 @@
 import { formatMinutes } from '@startgrid/cli/duration.ts'
+import { formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { heatsThatFit, type OpenHeat, SHORTENED_PASSES, shareOf } from '../experiment/budget.ts'
+import { LEAST_HEATS } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
+import { wrongCells } from '../judge/gates.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Heat } from '../model/heat.ts'
 import type { Run, StoredResult } from '../model/result.ts'
@@ -10,10 +12,7 @@ import type { HeatOptions } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
 
 /** What the engine decides about one heat. */
-export type HeatFrame = Pick<
-  HeatOptions,
-  'planned' | 'expectedMs' | 'moreWarmup' | 'endsAt' | 'signal' | 'onProgress'
->
+export type HeatFrame = Pick<HeatOptions, 'planned' | 'expectedMs' | 'moreWarmup' | 'signal' | 'onProgress'>
 
 /** What is measured in heats, and how one of them is. */
 export interface HeatPlan {
@@ -23,14 +22,10 @@ export interface HeatPlan {
   /** Heats per race, and how many more may follow. */
   planned: number
   most: number
-  /** So many are worth more than all their passes. */
-  few?: number
   /** So many were asked for, so that one that is dropped is told; default all that are planned. */
   asked?: number
-  /** Milliseconds of a heat with so many passes. The first of a race may do something else than the others. */
-  expectedMs(planned: Pick<PlannedHeat, 'race' | 'heat'>, cells: readonly Cell[], passes: number): number
-  /** For how long a heat may take passes, in milliseconds. */
-  longestMs: number
+  /** Milliseconds of the first heat of a race. */
+  expectedMs(race: string, cells: readonly Cell[]): number
   run(frame: HeatFrame, cells: readonly Cell[]): Promise<Heat>
   /** Whether what was measured is enough, so that this heat and those after it are not needed. */
   isEnough(planned: PlannedHeat): boolean
@@ -45,117 +40,86 @@ export type HeatsRun = Pick<
   'result' | 'progress' | 'signal' | 'warn' | 'endsAt' | 'store'
 >
 
-/** In random order, until all are run, it is enough, or time is up. The result is filled in place, and stored after each heat. */
+/** In random order, until all are run, it is enough, or the next one does not fit. The result is filled in place, and stored after each heat. */
 export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
-  const { result, progress, signal, store } = run
-  const { settings } = result
+  const { result, progress, signal } = run
   for (let isFirst = true; ; isFirst = false) {
-    const open = openHeats(result, plan).filter(
-      (one, _, [first]) => one.heat <= Math.max(plan.planned, first?.heat ?? 0),
-    )
+    const open = openHeats(result, plan)
+    const [next] = open
     const leftMs = run.endsAt - performance.now()
-    const heats = heatsThatFit(open, leftMs, plan.few)
-    const [next] = heats
-    if (signal.aborted || open[0] === undefined || plan.isEnough(open[0])) return
-    if (next === undefined) {
-      const { asked = plan.planned } = plan
-      const dropped = open.filter(({ heat }) => heat <= asked)
-      const [first] = dropped
-      if (first !== undefined)
-        run.warn({
-          kind: 'heats-dropped',
-          from: first.heat,
-          maxTimeMs: settings.maxTimeMs ?? 0,
-          enoughMs: Math.ceil(((settings.maxTimeMs ?? 0) - leftMs + fullMsOf(dropped)) / 10_000) * 10_000,
-        })
-      return
-    }
-    const planned = heats.filter(({ heat }) => heat <= plan.planned)
-    const expectedMs = fullMsOf(planned)
+    if (signal.aborted || next === undefined || plan.isEnough(next)) return
+    // Fewer heats give no interval.
+    if (next.heat > LEAST_HEATS && next.expectedMs > leftMs) return warnOfDropped(run, plan, open, leftMs)
+    const planned = open.filter(({ heat }) => heat <= plan.planned)
+    const expectedMs = sumOf(planned)
     if (isFirst) {
-      const ms = Math.min(Math.max(0, leftMs), expectedMs)
-      const fewer =
-        expectedMs > leftMs
-          ? ` All passes would take ${formatMinutes(expectedMs)}, so each cell gets fewer: see --max-time.`
-          : ''
-      progress.say(`${plural(planned.length, 'heat')}, about ${formatMinutes(ms)} (minutes:seconds).${fewer}`)
-      progress.begin(ms)
+      progress.say(`${plural(planned.length, 'heat')}, about ${formatMinutes(expectedMs)} (minutes:seconds).`)
+      progress.begin(expectedMs)
     }
     const title = plan.title === '' ? '' : `${plan.title}, `
     const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(plan.planned, next.heat)}`
     const before = spentMs(result)
-    const total = before + Math.max(expectedMs, next.fullMs)
+    const total = before + Math.max(expectedMs, next.expectedMs)
     await runOne(run, plan, {
       planned: next,
-      expectedMs: next.fullMs,
-      endsAt: performance.now() + Math.min(plan.longestMs, shareOf(heats, leftMs) - STOP_MS),
-      onProgress: (done) => progress.update(Math.min(1, (before + done * next.fullMs) / total), step),
+      expectedMs: next.expectedMs,
+      onProgress: (done) => progress.update(Math.min(1, (before + done * next.expectedMs) / total), step),
     })
-    if (!signal.aborted) store()
+    if (!signal.aborted) run.store()
   }
 }
 
-interface OpenRaceHeat extends PlannedHeat, OpenHeat {}
+interface OpenHeat extends PlannedHeat {
+  /** Milliseconds: as long as the last one of its race took, where there was one. */
+  expectedMs: number
+}
 
-/** Those of the plan that are not done yet, with what they will take. */
-function openHeats(result: Run, plan: HeatPlan): OpenRaceHeat[] {
-  const { slices } = result.settings
-  const known = new Map(
-    plan.races.map((race) => [race, { cells: validCells(result, race), pace: paceOf(result, plan, race) }]),
+/** Those of the plan that are not done yet, in their order. */
+function openHeats(result: Run, plan: HeatPlan): OpenHeat[] {
+  const cells = new Map(plan.races.map((race) => [race, validCells(result, race)]))
+  const races = plan.races.filter((race) => (cells.get(race) ?? []).length > 0)
+  const expected = new Map(
+    races.map((race) => {
+      const last = result.heats.findLast((one) => one.race === race)
+      return [race, last === undefined ? plan.expectedMs(race, cells.get(race) ?? []) : last.seconds * 1000]
+    }),
   )
-  return remainingHeats(result, plan).map((heat) => {
-    const { cells = [], pace = 1 } = known.get(heat.race) ?? {}
-    const msOf = (passes: number) => pace * plan.expectedMs(heat, cells, passes)
-    return {
-      ...heat,
-      fullMs: msOf(slices),
-      halfMs: msOf(slices / 2),
-      shortMs: msOf(Math.min(slices / 2, SHORTENED_PASSES)),
-    }
+  const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
+  return planHeats(races, plan.most, result.seed)
+    .filter(({ race, heat }) => !done.has(`${race} ${heat}`))
+    .map((heat) => ({ ...heat, expectedMs: expected.get(heat.race) ?? 0 }))
+}
+
+function warnOfDropped(
+  { result, warn }: HeatsRun,
+  { planned, asked = planned }: HeatPlan,
+  open: readonly OpenHeat[],
+  leftMs: number,
+): void {
+  const dropped = open.filter(({ heat }) => heat <= asked)
+  const [first] = dropped
+  const maxTimeMs = result.settings.maxTimeMs ?? 0
+  if (first === undefined) return
+  result.enoughMs = Math.ceil((maxTimeMs - leftMs + sumOf(dropped)) / 10_000) * 10_000
+  warn({
+    kind: 'time',
+    text: `Time was up after ${formatShort(maxTimeMs / 60_000)} minutes: heats from number ${first.heat} on were dropped, so intervals are wider. --max-time ${result.enoughMs / 1000}s would be enough.`,
   })
 }
 
-function fullMsOf(heats: readonly OpenHeat[]): number {
-  return heats.reduce((sum, { fullMs }) => sum + fullMs, 0)
-}
-
-/** How much longer the last heat of a race took than expected. */
-function paceOf({ heats, cells }: Run, plan: HeatPlan, race: string): number {
-  const last = heats.findLast((one) => one.race === race)
-  if (last === undefined) return 1
-  const measured = new Set(last.slices.map(({ cell }) => cell))
-  const passes = Math.max(1, ...last.slices.map(({ pass }) => pass ?? 0))
-  const own = cells.filter(({ id }) => measured.has(id))
-  const expectedMs = own.length === 0 ? last.seconds * 1000 : plan.expectedMs(last, own, passes)
-  return Math.max(1, (last.seconds * 1000) / expectedMs)
+function sumOf(heats: readonly OpenHeat[]): number {
+  return heats.reduce((sum, { expectedMs }) => sum + expectedMs, 0)
 }
 
 function spentMs({ heats }: Run): number {
   return heats.reduce((sum, { seconds }) => sum + seconds * 1000, 0)
 }
 
-function remainingHeats(result: Run, plan: HeatPlan): PlannedHeat[] {
-  const races = plan.races.filter((race) => validCells(result, race).length > 0)
-  const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
-  return planHeats(races, plan.most, result.seed).filter(({ race, heat }) => !done.has(`${race} ${heat}`))
-}
-
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */
 function validCells({ cells, heats, conformance }: Run, race: string): Cell[] {
   const own = cells.filter((cell) => cell.race === race && cell.skipped === null)
-  const failed = new Set(heats.flatMap(({ failures }) => failures.map(({ cell }) => cell)))
   const wrong = wrongCells({ conformance, heats })
-  return own.filter(({ id }) => !failed.has(id) && !wrong.has(id))
-}
-
-/** What breaks the contract, or gave wrong responses. */
-function wrongCells({ conformance, heats }: Pick<Run, 'conformance' | 'heats'>): ReadonlySet<string> {
-  const wrong = new Set(
-    conformance.filter(({ differences }) => differences.length > 0).map(({ cell }) => cell),
-  )
-  for (const { slices } of heats)
-    for (const { cell, errors } of slices) if (Object.keys(errors).length > 0) wrong.add(cell)
-  return wrong
+  return own.filter(({ id }) => !wrong.has(id))
 }
 
 async function runOne(
@@ -177,6 +141,3 @@ async function runOne(
     progress.say(`${spec === undefined ? cell : plan.nameOf(spec)} is void: ${reason}.`)
   }
 }
-
-/** The last pass, and stopping the servers. */
-const STOP_MS = 1500

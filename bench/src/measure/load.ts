@@ -73,7 +73,6 @@ export async function measureSlice(
     requests: load.requests,
     checked: load.checked,
     errors: load.errors,
-    meanLatency: load.meanLatency,
     // A clock that ticks every 10 ms says too little about a slice of 50 ms.
     disturbed: isTaken(
       hasExactClock() ? disturbance : { ...disturbance, serverForeign: null, generatorForeign: null },

@@ -1,5 +1,4 @@
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { Spinner } from '@startgrid/machine/spin.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Environment } from '../environments/environment.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
@@ -8,7 +7,7 @@ import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, type ProbeRace, type Race } from '../model/experiment.ts'
 import type { Heat } from '../model/heat.ts'
-import { isRace, type Run, type StoredResult } from '../model/result.ts'
+import type { Run, StoredResult } from '../model/result.ts'
 import { measureAtCommonRate } from './common-rate.ts'
 import { type Course, measurePasses, newHeat, runHeat } from './heat.ts'
 import type { HeatFrame, HeatPlan } from './heats.ts'
@@ -19,19 +18,14 @@ interface Prepared {
   generator: LastingGenerator
 }
 
-interface PlanOptions {
-  spinner?: Spinner | undefined
-  /** As of `expectedHeatMs`. */
-  slowness?: number
-  /** Requests per second that open loops will probably have, by race. */
-  openRates?: ReadonlyMap<string, number>
-}
-
-/** What the heats of an experiment are. */
+/**
+ * What the heats of an experiment are.
+ * @param openRates requests per second that open loops will probably have, by race
+ */
 export function planOf(
   experiment: Experiment,
   { result, environment, generator }: Prepared,
-  { spinner, slowness = 1, openRates }: PlanOptions = {},
+  openRates: ReadonlyMap<string, number> = new Map(),
 ): HeatPlan {
   const { settings } = result
   const isStudy = result.kind === 'study'
@@ -42,19 +36,17 @@ export function planOf(
     races: Object.keys(experiment.races),
     planned,
     most: planned,
-    expectedMs: ({ race }, cells, slices) => {
+    expectedMs: (race, cells) => {
       const found = raceOf(experiment, race)
-      const openRate = openRateIn(result, found, race) ?? openRates?.get(race)
-      const conditions = { slowness, ...(openRate !== undefined && { openRate }) }
-      return expectedRaceMs(found, cells, { ...settings, slices }, conditions)
+      const openRate = openRateIn(result, found, race) ?? openRates.get(race)
+      return expectedRaceMs(found, cells, settings, openRate)
     },
-    longestMs: isRace(result) ? LONGEST_HEAT_MS : Number.POSITIVE_INFINITY,
     run: (frame, cells) => {
       const race = raceOf(experiment, frame.planned.race)
       if (isProbe(race))
         return runProbes(frame, cells, { race, environment, quick: settings.profile === 'quick' })
       return runHeat({
-        ...{ ...frame, cells, settings, slowness, environment, spinner, measure },
+        ...{ ...frame, cells, settings, environment, measure },
         generator,
         workloadOf: ({ system }) =>
           race.workloads?.[system] ?? experiment.systems[system]?.workload ?? race.workload,
@@ -84,9 +76,6 @@ async function measureRace(course: Course, experiment: Experiment, { heats, sett
   const known = openRateIn({ heats }, raceOf(experiment, name), name)
   await measureAtCommonRate(course, { experiment, settings, known })
 }
-
-/** A process that runs longer is another launch than one that was just started. */
-const LONGEST_HEAT_MS = 60_000
 
 /** A heat without load: a program of the study measures one system after the other, shuffled. Each has the machine to itself. */
 async function runProbes(

@@ -1,3 +1,4 @@
+import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
@@ -8,7 +9,7 @@ import { deriveWarnings } from '../judge/derive-warnings.ts'
 import { LastingGenerator } from '../load/generator.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult } from '../model/result.ts'
-import { describeWarning, type Warning } from '../model/warnings.ts'
+import type { Warning } from '../model/warnings.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the generator, the contract, warnings, saving. */
 
@@ -42,7 +43,7 @@ interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
 }
 
 /** What a person can do something about while it runs; all warnings stand at the end of the report. */
-const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'no-nginx', 'no-njs', 'not-saved'])
+const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'tools', 'not-saved'])
 
 /**
  * Prepares, lets `measure` fill the result in place, and clears up: generator stopped, result saved, finished unless it was aborted.
@@ -56,10 +57,9 @@ export async function withPreparedRun<Kind extends StoredResult>(
   const { progress, save, figures } = preparation
   const seen: Warning[] = []
   const warn = (warning: Warning): void => {
-    const text = describeWarning(warning)
-    if (seen.some((one) => describeWarning(one) === text)) return
+    if (seen.some(({ text }) => text === warning.text)) return
     seen.push(warning)
-    if (AT_ONCE.has(warning.kind)) progress.say(text)
+    if (AT_ONCE.has(warning.kind)) progress.say(warning.text)
   }
   const store = (): void => {
     Object.assign(result, { analysis: figures(result) })
@@ -67,7 +67,8 @@ export async function withPreparedRun<Kind extends StoredResult>(
     try {
       save(result)
     } catch (error) {
-      warn({ kind: 'not-saved', reason: oneLine(error) })
+      const text = `The result could not be saved: ${oneLine(error)}. Until that is mended an interruption loses what was measured.`
+      warn({ kind: 'not-saved', text })
       result.warnings = [...seen, ...deriveWarnings(result)]
     }
   }
@@ -82,7 +83,6 @@ export async function withPreparedRun<Kind extends StoredResult>(
   try {
     const generator = new LastingGenerator(environment.generators)
     await generator.start()
-    result.driver.version = generator.version
     try {
       const prepared = {
         ...preparation,
@@ -103,6 +103,9 @@ export async function withPreparedRun<Kind extends StoredResult>(
   }
 }
 
+/** Part of all CPU time from which on a reader is told. */
+const STOLEN = 0.01
+
 /** What every measurement does while generator and environment are there. */
 async function measureOn<Kind extends StoredResult>(
   prepared: PreparedRun<Kind>,
@@ -117,7 +120,12 @@ async function measureOn<Kind extends StoredResult>(
   const { maxTimeMs } = result.settings
   if (maxTimeMs !== null) prepared.endsAt = beganAt + performance.now() - inspectedAt + maxTimeMs - ENDING_MS
   await measure(prepared)
-  for (const warning of steal((performance.now() - beganAt) / 1000)) warn(warning)
+  result.stolen = steal((performance.now() - beganAt) / 1000) ?? 0
+  if (result.stolen > STOLEN)
+    warn({
+      kind: 'host',
+      text: `The host took ${formatPercent(result.stolen)} of this virtual machine's CPU while it measured: rates are too low.`,
+    })
   if (!signal.aborted) result.finishedAt = new Date().toISOString()
 }
 

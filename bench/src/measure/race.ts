@@ -1,7 +1,7 @@
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { openCommands } from '../environments/command/environment.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
-import { ENDING_MS, SHORTENED_PASSES } from '../experiment/budget.ts'
+import { ENDING_MS, MOST_HEATS } from '../experiment/budget.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
@@ -57,9 +57,15 @@ export async function runRace(
       context.progress.say(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)
     }
     if (fillsTime) result.settings.heats = startsWithin(leftMs, known, result, openRates)
+    const fits = (passes: number) => asked * heatMs(known, result, openRates, passes) <= leftMs
+    const { settings } = result
+    while (settings.slices > LEAST_PASSES && !fits(settings.slices)) settings.slices -= 1
     await runHeats(prepared, { ...planOfRace(known, prepared, openRates), asked })
   })
 }
+
+/** Of a heat: fewer say too little. */
+const LEAST_PASSES = 5
 
 /** How many starts fit, not fewer than planned. @param leftMs milliseconds that are left after the pilot */
 export function startsWithin(
@@ -88,7 +94,7 @@ export function fitsLatencies(
     (race) => !isProbe(race) && race.openRate !== undefined,
   )
   if (isAsked || result.settings.heats < LEAST_STARTS) return true
-  return (LEAST_STARTS + 1) * heatMs(experiment, result, openRates, SHORTENED_PASSES) <= leftMs
+  return (LEAST_STARTS + 1) * heatMs(experiment, result, openRates, LEAST_PASSES) <= leftMs
 }
 
 type Planned = Pick<StudyResult, 'cells' | 'settings'>
@@ -102,16 +108,14 @@ function heatMs(
 ): number {
   return Object.entries(races).reduce((sum, [name, race]) => {
     const own = cells.filter((cell) => cell.race === name)
-    const openRate = openRates.get(name)
-    const conditions = openRate === undefined ? {} : { openRate }
-    return sum + expectedRaceMs(race, own, { ...settings, slices }, conditions)
+    return sum + expectedRaceMs(race, own, { ...settings, slices }, openRates.get(name))
   }, 0)
 }
 
 /** Milliseconds without which there cannot be enough starts for a verdict, however fast the systems are. */
 export function leastRaceMs({ races }: Experiment, { cells, settings }: StudyResult): number {
   const { minMs } = RACE_SETTINGS.openLoop
-  const least = { ...settings, slices: SHORTENED_PASSES, openLoop: { minMs, maxMs: minMs } }
+  const least = { ...settings, slices: LEAST_PASSES, openLoop: { minMs, maxMs: minMs } }
   return Object.entries(races).reduce((sum, [name, race]) => {
     const own = cells.filter((cell) => cell.race === name)
     const warm = own.map((cell) => ({ ...cell, warmupMs: LEAST_WARMUP_MS }))
@@ -119,22 +123,19 @@ export function leastRaceMs({ races }: Experiment, { cells, settings }: StudyRes
   }, ENDING_MS)
 }
 
-const MOST_HEATS = 100
-
 /** What the heats of a race are. With a precision, the planned ones are a pilot that says how many there have to be. */
 export function planOfRace(
   experiment: Experiment,
   prepared: Omit<Parameters<typeof planOf>[1], 'result'> & { result: StudyResult },
-  openRates: ReadonlyMap<string, number> = new Map(),
+  openRates?: ReadonlyMap<string, number>,
 ): HeatPlan {
   const { result } = prepared
   const { heats } = result.settings
   const precision = result.race?.precision ?? null
   let needed: number | undefined
   return {
-    ...planOf(experiment, prepared, { openRates }),
+    ...planOf(experiment, prepared, openRates),
     keepsWarmup: true,
-    few: LEAST_STARTS,
     most: precision === null ? heats : MOST_HEATS,
     isEnough: ({ heat }) => {
       if (precision === null || heat <= heats) return false

@@ -1,7 +1,6 @@
-import { ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
+import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 import Type from 'typebox'
-import { NginxVersion } from './provenance.ts'
-import { count, flag, list, number, object, oneOf, orNull, type Static, text } from './schema.ts'
+import { count, flag, list, number, object, orNull, type Static, text } from './schema.ts'
 
 /** The cells of a run: what each number belongs to. */
 
@@ -17,9 +16,6 @@ export const ConformanceRecord = object({
 })
 
 /** What one number belongs to: a system in a race. */
-/** The last two are of stored studies: a new one of these ways counts as `nginx`. */
-const STORED_TOPOLOGIES = [...TOPOLOGIES, 'nginx-naive', 'nginx-socket'] as const
-
 export type Cell = Static<typeof Cell>
 export const Cell = object({
   id: text('`fastify/hello direct`, of a twin `fastify/hello#2 direct`; of a study its race and system.'),
@@ -30,14 +26,12 @@ export const Cell = object({
   app: text('What is launched: `fastify/hello`, `fastify/hello#2` for its twin, the system of a study.'),
   title: text('As tables name it: the framework, `node#2` for a twin, or what a study calls it.'),
   role: orNull(Type.Enum(ROLES), 'The contract that it keeps; null where none covers it.'),
-  topology: Type.Unsafe<Topology>(oneOf(STORED_TOPOLOGIES, 'How requests reach it.')),
-  protocol: oneOf(['http/1.1', 'h2'], 'What the generator speaks.'),
+  topology: Type.Enum(TOPOLOGIES, { description: 'How requests reach it.' }),
   twinOf: orNull(Type.String(), 'The `app` that this one equals (A/A); null for all others.'),
   engine: orNull(
     Type.String(),
     'Of njs in the grid, `njs in NGINX 1.22.1`: unlike engines are never compared as one. Null for all others.',
   ),
-  nginx: orNull(NginxVersion, 'Of studies: what it runs in or behind; null where there is none.'),
   workload: orNull(
     Type.String(),
     'Method and path; null where a program of its own measures instead of load.',

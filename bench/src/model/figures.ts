@@ -31,32 +31,7 @@ const Metric = oneOf(
   '`rate`: responses per second. `cpu`: CPU seconds of server and proxy per request.',
 )
 
-export type GateName = GateResult['gate']
-export type GateResult = Static<typeof GateResult>
-export const GateResult = object({
-  gate: oneOf(
-    [
-      'conformance',
-      'errors',
-      'responses',
-      'server-bound',
-      'interference',
-      'warmup',
-      'littles-law',
-      'offered-load',
-    ],
-    'Which gate.',
-  ),
-  verdict: oneOf(
-    ['passed', 'failed', 'unknown', 'not meant'],
-    '`unknown`: the system does not tell (macOS), or the generator does not. `not meant`: the cell or mode declares so.',
-  ),
-  finding: text('What was found, in words with figures: `server and proxy used 71 % of their core`.'),
-  advice: orNull(Type.String(), 'What to do about a failure: a sentence; null unless failed.'),
-})
-
-const gates = list(GateResult, 'What must hold before the number is printed.')
-const voided = flag('A gate failed: the number may not be used.')
+const isVoid = orNull(Type.String(), VOID)
 
 const OpenLoop = object({
   launches: count('Launches of which the latency counts.'),
@@ -98,17 +73,13 @@ export const CellFigures = object({
     },
     'Highest resident memory of all launches, in bytes.',
   ),
-  meanLatency: numberOrNull(
-    'Seconds from a request to the last byte of its response, mean over the responses of slices that count: in a closed loop it restates the rate (Little). Null if nothing counts.',
-  ),
   openLoop: Type.Optional(OpenLoop),
   p50: Type.Optional(
     interval('With `--latency`: seconds from when a request was due, in open loop; absent if unknown.'),
   ),
   p99: Type.Optional(interval('The same of the 99th percentile.')),
   errors: count('Failed requests in slices that count, over all launches.'),
-  gates,
-  voided,
+  void: isVoid,
 })
 
 export type Pair = Static<typeof Pair>
@@ -202,8 +173,7 @@ const StudyFigures = object({
     'Parts of the requests that single workers of a cluster served, means over heats; null where nobody counts.',
   ),
   handshakes: Type.Optional(list(Type.String(), 'What its connections over TLS agreed on.')),
-  gates,
-  voided,
+  void: isVoid,
 })
 
 /** What becomes of a claim. */

@@ -95,9 +95,6 @@ export type Slice = Static<typeof Slice>
 export const Slice = object({
   ...STRETCH,
   phase: oneOf(['warmup', 'measure'], '`warmup` is discarded.'),
-  meanLatency: number(
-    'From a request to the last byte of its response, in seconds. In a closed loop it restates the rate, and checks it.',
-  ),
   pass: orNull(Type.Integer(), 'In which pass over the cells of its heat, from 1; null in the warm-up.'),
   detail: Type.Optional(SliceDetail),
 })
@@ -176,13 +173,6 @@ export const Heat = object({
   moreWarmup: list(
     object({ cell: text(CELL), slices: count('How many more slices of warm-up.') }),
     'Cells that were still cold in earlier heats, and got more warm-up in this one.',
-  ),
-  spins: list(
-    object({
-      pass: Type.Integer({ description: 'The pass that followed.' }),
-      cpuSeconds: number('CPU time that it took, in seconds.'),
-    }),
-    'Before each pass: a spin of always the same work on the core of the servers. Empty where that core is not known.',
   ),
   spreads: Type.Optional(
     list(Spread, 'Of clusters in studies: how many requests each worker served. Absent where nobody counts.'),

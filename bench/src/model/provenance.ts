@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { count, object, oneOf, orNull, record, type Static, text } from './schema.ts'
+import { count, object, orNull, record, type Static, text } from './schema.ts'
 
 /** Where a run took place, and by what. */
 
@@ -41,15 +41,3 @@ export const NginxVersion = object({
     'Its njs module; null without one.',
   ),
 })
-
-export const DRIVERS = ['startgrid', 'wrk', 'autocannon'] as const
-
-/** What offered the load. */
-export type DriverRecord = Static<typeof DriverRecord>
-export const DriverRecord = object(
-  {
-    name: oneOf(DRIVERS, 'Which load generator.'),
-    version: text('Version of the load generator.'),
-  },
-  'What offered the load.',
-)

@@ -6,7 +6,6 @@ import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
 import { Compile, type Validator } from 'typebox/compile'
 import type { Study } from './experiment.ts'
-import type { GateResult } from './figures.ts'
 import { type RaceResult, RESULTS_BY_KIND, type StoredResult, type StudyResult } from './result.ts'
 
 /** Results as files. */
@@ -15,7 +14,7 @@ import { type RaceResult, RESULTS_BY_KIND, type StoredResult, type StudyResult }
 export const RESULTS = fileURLToPath(new URL('../../results/', import.meta.url))
 
 /** The version of the format. A file of another one is measured again. */
-const SCHEMA = 5
+const SCHEMA = 6
 
 /** A file that is not a result; the message is a sentence. */
 export class ResultError extends ForeseenError {
@@ -67,29 +66,15 @@ export function writeResult(path: string, result: StoredResult): void {
   writeJsonFile(path, result)
 }
 
-/** What docs keep of a study: figures without heats, and only the gates that say what to do. */
+/** What docs keep of a study: figures without heats. */
 export function recordOf(result: StudyResult): StudyResult {
-  const analysis = withGates(result.analysis, ({ advice }) => advice !== null)
-  return { ...result, conformance: [], heats: [], analysis }
+  return { ...result, conformance: [], heats: [] }
 }
 
 /** What docs keep of a race of the grid: figures, and of its heats what started, without slices. */
 export function publishedOf(result: RaceResult): RaceResult {
-  const heats = result.heats.map((heat) => ({ ...heat, slices: [], spins: [], moreWarmup: [] }))
-  return {
-    ...result,
-    conformance: [],
-    heats,
-    analysis: withGates(result.analysis, ({ verdict }) => verdict === 'failed'),
-  }
-}
-
-function withGates<One extends { cells: { gates: GateResult[] }[] }>(
-  analysis: One | null,
-  isKept: (gate: GateResult) => boolean,
-): One | null {
-  if (analysis === null) return null
-  return { ...analysis, cells: analysis.cells.map((cell) => ({ ...cell, gates: cell.gates.filter(isKept) })) }
+  const heats = result.heats.map((heat) => ({ ...heat, slices: [], moreWarmup: [] }))
+  return { ...result, conformance: [], heats }
 }
 
 /** What names the machine in docs: `amd-epyc-2-cores`. */

@@ -2,8 +2,8 @@ import Type from 'typebox'
 import { Cell, ConformanceRecord } from './cell.ts'
 import { Analysis, PilotRecord, StudyAnalysis } from './figures.ts'
 import { Heat, type Trial } from './heat.ts'
-import { DriverRecord, Machine, NginxVersion, Versions } from './provenance.ts'
-import { count, list, object, orNull, type Static, text } from './schema.ts'
+import { Machine, NginxVersion, Versions } from './provenance.ts'
+import { count, list, number, object, orNull, type Static, text } from './schema.ts'
 import { Settings } from './settings.ts'
 import { Warning } from './warnings.ts'
 
@@ -14,7 +14,7 @@ import { Warning } from './warnings.ts'
 
 /** What every result has. */
 const RUN = {
-  schema: Type.Literal(5, { description: 'Version of this format.' }),
+  schema: Type.Literal(6, { description: 'Version of this format.' }),
   startedAt: text('Start of the run, ISO 8601, UTC.'),
   finishedAt: orNull(
     Type.String(),
@@ -25,8 +25,14 @@ const RUN = {
   machine: Machine,
   versions: Versions,
   nginx: orNull(NginxVersion, 'The usual NGINX; null if none was needed or found.'),
-  driver: DriverRecord,
   settings: Settings,
+  stolen: number(
+    "Part of this virtual machine's CPU that its host took meanwhile, 0 to 1; 0 where nobody knows.",
+  ),
+  enoughMs: orNull(
+    Type.Number(),
+    'What all heats would have taken, in milliseconds: whole ten seconds; null if none was dropped.',
+  ),
   warnings: list(Warning, 'What a reader must know, the most important first.'),
   cells: list(Cell, 'What was to be measured.'),
   conformance: list(ConformanceRecord, 'The suite of the contract, once per cell before the first heat.'),

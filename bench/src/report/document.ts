@@ -1,7 +1,6 @@
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Table } from '@startgrid/cli/table.ts'
 import type { Run } from '../model/result.ts'
-import { describeWarning } from '../model/warnings.ts'
 
 /** What a result says, made once for each kind of result. A terminal, Markdown and a page show it, and know nothing of races. */
 export interface Document {
@@ -39,7 +38,7 @@ export interface Section {
 /** What a reader of a result must know. */
 export function warningsOf({ finishedAt, warnings }: Pick<Run, 'finishedAt' | 'warnings'>): string[] {
   const interrupted = 'Interrupted: not everything that was planned was measured.'
-  return [...(finishedAt === null ? [interrupted] : []), ...warnings.map(describeWarning)]
+  return [...(finishedAt === null ? [interrupted] : []), ...warnings.map(({ text }) => text)]
 }
 
 /** Values with their intervals, name by name, in panels that share an axis: in grey, with one accent for what leads. */

@@ -32,7 +32,7 @@ function legendOf(result: RaceResult): string[] {
   return [
     ...(reach === null ? [] : [reach]),
     ...meaningsOf(result),
-    'A number that failed a gate is void: it says something about the measurement, not about the app.',
+    'A number is void if a response was wrong, a request failed, or the server was not the limit.',
     CARRIES_OVER,
   ]
 }

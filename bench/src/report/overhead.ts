@@ -51,7 +51,7 @@ function nginxTable(analysis: StudyAnalysis): Table {
 }
 
 function figuresOf({ cells }: StudyAnalysis, race: string, way: string): StudyFigures | undefined {
-  return cells.find((one) => one.race === race && one.system === systemOf(race, way) && !one.voided)
+  return cells.find((one) => one.race === race && one.system === systemOf(race, way) && one.void === null)
 }
 
 /** Of app and proxy together, in CPU time or, where the system does not tell, the time per response. */

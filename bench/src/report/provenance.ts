@@ -17,7 +17,6 @@ export function provenanceOf(result: RaceResult): string[] {
     `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
     `Machine: ${describeMachine(result.machine)}.`,
     `Cores: ${describeCores(result)}.`,
-    `Driver: ${result.driver.name} ${result.driver.version}.`,
     `Versions: ${describeVersions(result.versions)}.`,
     `Proxy: ${describeNginx(result)}.`,
     `Source: ${describeSource(result)}.`,

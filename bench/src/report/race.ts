@@ -19,25 +19,17 @@ import {
   tableOf,
   withoutUnknown,
 } from '@startgrid/cli/table.ts'
-import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
 import { type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
-import type { CellFigures, Control, GateResult, Metric, ProxyCost } from '../model/figures.ts'
+import type { CellFigures, Control, Metric, ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
 import { type Chart, type Panel, ratioChart, type Section } from './document.ts'
 import { describeOpenLoop, formatSeconds, lateNotes, voidNotes as openLoopNotes } from './study/tables.ts'
-import {
-  describeSmallestEffect,
-  describeTies,
-  describeVoided,
-  formatEffect,
-  leadersOf,
-  shortName,
-} from './summary.ts'
+import { describeSmallestEffect, describeTies, formatEffect, leadersOf, shortName } from './summary.ts'
 
 /** Every race as one picture, best first: roles as columns, topologies as rows. */
 export function raceChart(result: RaceResult): Chart | undefined {
@@ -86,7 +78,6 @@ export function raceSections(result: RaceResult): Section[] {
     ...costSections(result),
     ...pairSections(result),
     ...controlSection(result),
-    ...gateSections(result),
   ]
 }
 
@@ -111,7 +102,10 @@ function voidNotes({ race: role, topology }: Standing, result: RaceResult): stri
     result.cells.filter((cell) => cell.role === role && cell.topology === topology).map(({ id }) => id),
   )
   const figures = result.analysis?.cells.filter(({ cell }) => own.has(cell)) ?? []
-  return describeVoided(figures, (cell, finding) => `${shortName(cell, result)} (${finding})`)
+  const texts = figures.flatMap((one) =>
+    one.void === null ? [] : `${shortName(one.cell, result)} (${one.void})`,
+  )
+  return texts.length === 0 ? [] : [`Void: ${texts.join('; ')}.`]
 }
 
 /** At which rate latencies are measured, and why one is missing. */
@@ -131,7 +125,7 @@ type EntryColumn = ItemColumn<StandingEntry>
 /** The ratio is the second column, so that a phone shows it. */
 function standingTable(standing: Standing, baseline: string): Table {
   const toneOf = ({ figures, places }: StandingEntry): Row['tone'] =>
-    figures.voided ? 'void' : places.rate?.from === 1 ? 'best' : 'plain'
+    figures.void !== null ? 'void' : places.rate?.from === 1 ? 'best' : 'plain'
   const columns = [
     left<StandingEntry>('framework', 0, ({ spec }) => nameOf(spec)),
     ...ratioColumns('rate', [0, 1], baseline, standing),
@@ -161,7 +155,7 @@ function ratioColumns(
   }
   return [
     right(`${metric === 'rate' ? '' : 'CPU '}× ${baseline}`, value, (entry) => {
-      if (metric === 'rate' && entry.figures.voided) return 'void'
+      if (metric === 'rate' && entry.figures.void !== null) return 'void'
       return isBaseline(entry) ? '1' : textOf(entry, ({ value }) => formatRatio(value))
     }),
     right('95 %', ends, (entry) =>
@@ -199,7 +193,7 @@ const PARTS: readonly EntryColumn[] = [
 
 /** Blank for a voided cell. */
 function counted(heading: string, priority: number, text: (figures: CellFigures) => string): EntryColumn {
-  return right(heading, priority, ({ figures }) => (figures.voided ? '' : text(figures)))
+  return right(heading, priority, ({ figures }) => (figures.void === null ? text(figures) : ''))
 }
 
 /** What NGINX in front costs: a line per role and topology, and every app for who looks closer. */
@@ -285,8 +279,8 @@ function proxyChart(costs: readonly ProxyCost[], { cells }: RaceResult): Chart {
 /** Microseconds of CPU time per request, app and proxy together. */
 function costSections(result: RaceResult): Section[] {
   const panels = standingsOf(result).flatMap(({ race: role, topology, entries }) => {
-    const dots = entries.flatMap(({ spec, figures: { voided, cpu }, places }) =>
-      voided || cpu === null ? [] : [{ ...cpu, name: nameOf(spec), leads: places.cpu?.from === 1 }],
+    const dots = entries.flatMap(({ spec, figures: { cpu }, places }) =>
+      cpu === null ? [] : [{ ...cpu, name: nameOf(spec), leads: places.cpu?.from === 1 }],
     )
     const sorted = dots.toSorted((a, b) => a.value - b.value)
     return dots.length === 0 ? [] : [{ title: `${role} ${topology}`, dots: sorted }]
@@ -359,56 +353,4 @@ function verdictOf({ p, suspect }: Control): string {
   if (suspect) return 'suspect: a difference where none exists'
   if (p === null) return 'one launch says nothing'
   return p < SIGNIFICANT ? 'barely excludes 1, as about 1 in 20 does' : 'no difference, as it should be'
-}
-
-/** What was found by a gate, and in which cells. */
-interface Finding extends GateResult {
-  cells: string[]
-}
-
-const VERDICTS: readonly GateResult['verdict'][] = ['failed', 'unknown', 'not meant', 'passed']
-
-/** What every cell had to pass before its number counts: what did not pass, and all of it for who looks closer. */
-export function gateSections(result: RaceResult): Section[] {
-  const tried = new Set(result.cells.flatMap(({ id, skipped }) => (skipped === null ? id : [])))
-  const cells = (result.analysis?.cells ?? []).filter(
-    ({ cell, gates }) => tried.has(cell) && gates.length > 0,
-  )
-  if (cells.length === 0) return []
-  const all = cells.flatMap(({ cell, gates }) => gates.map((gate) => ({ ...gate, cell })))
-  const keyOf = ({ gate, verdict, finding }: GateResult) => `${VERDICTS.indexOf(verdict)} ${gate}\n${finding}`
-  const findings = [...Map.groupBy(all, keyOf)]
-    .toSorted(([one], [other]) => one.localeCompare(other))
-    .flatMap(([, group]) =>
-      group[0] === undefined ? [] : [{ ...group[0], cells: group.map(({ cell }) => cell) }],
-    )
-  const open = findings.filter(({ verdict }) => verdict === 'failed' || verdict === 'unknown')
-  const passed = cells.filter(({ gates }) => gates.every(({ verdict }) => verdict !== 'failed')).length
-  return [
-    {
-      title: 'Gates',
-      ...(open.length > 0 && { table: gateTable(open, cells.length) }),
-      notes: [`No gate failed in ${passed} of ${plural(cells.length, 'cell')}.`],
-      place: 'report',
-    },
-    {
-      title: 'Every gate of every cell',
-      table: gateTable(findings, cells.length),
-      notes: ['A disturbed slice does not count, unless others disturbed most slices of its launch.'],
-      place: 'page',
-    },
-  ]
-}
-
-function gateTable(findings: readonly Finding[], all: number): Table {
-  return tableOf(
-    findings,
-    [
-      left('gate', 0, ({ gate }) => gate),
-      left('verdict', 0, ({ verdict }) => verdict),
-      left('cells', 0, ({ cells }) => (cells.length === all && all > 1 ? 'all' : cells.join(', '))),
-      left('finding', 0, ({ finding, advice }) => `${finding}.${advice === null ? '' : ` ${advice}`}`),
-    ],
-    ({ verdict }) => (verdict === 'failed' ? 'void' : 'plain'),
-  )
 }

@@ -36,7 +36,7 @@ export function writeStartup(
   const cells = analysis?.cells ?? []
   if (cells.length === 0) throw new ResultError(`${page} is as it was: no heat ended.`)
   const figure = (system: string, metric: Metric) =>
-    cells.find((one) => one.system === system && !one.voided)?.figures[metric]
+    cells.find((one) => one.system === system && one.void === null)?.figures[metric]
   const apps = cells.map(({ system }) => system).filter((system) => !system.endsWith(` ${CACHED}`))
   const sizes = new Map(apps.map((app) => frameworkOf(app)).map((name) => [name, imageBytes(name)]))
   const rows = apps.map((app) => {

@@ -11,16 +11,14 @@ import { median } from '@startgrid/stats/moments.ts'
 import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
 import {
   countDecided,
-  NOISY,
   type Standing,
-  speedSpread,
   standingsOf,
   tiesOf,
   typicalWidth,
   widthWith,
 } from '../judge/standings.ts'
 import type { Cell } from '../model/cell.ts'
-import type { CellFigures, Race } from '../model/figures.ts'
+import type { Race } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
@@ -35,7 +33,6 @@ export function summarise(result: RaceResult): string[] {
     ...describeControls(result),
     ...describeVoidCount(result),
     ...describeCertainty(result),
-    ...describeSpeed(result),
   ]
 }
 
@@ -279,42 +276,14 @@ function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
   ]
 }
 
-/** On a machine whose speed changes within seconds. */
-function describeSpeed(result: RaceResult): string[] {
-  const spread = speedSpread(result)
-  if (spread === null || spread < NOISY) return []
-  return [
-    `The core of the servers changed its speed by ×${formatRatio(spread)} meanwhile. These ratios are of this machine as it was, and can be others on a quiet one.`,
-  ]
-}
-
 /** The twin is a control, and no cell that anybody asked for. */
 function describeVoidCount({ analysis, cells }: RaceResult): string[] {
   const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
-  const failed = (analysis?.cells ?? []).filter(
-    ({ cell, gates }) => !twins.has(cell) && gates.some(({ verdict }) => verdict === 'failed'),
-  )
-  const count = failed.length
+  const { length: count } = (analysis?.cells ?? []).filter((one) => one.void !== null && !twins.has(one.cell))
   if (count === 0) return []
-  return [`${plural(count, 'cell')} failed a gate and ${count === 1 ? 'has' : 'have'} no number that counts.`]
-}
-
-/**
- * Every failed gate of these cells: `Void by the gate errors: koa (3 of 1,200 responses failed). Look at its log.` A cell that failed two is in both.
- * @param say what is said of a cell
- */
-export function describeVoided(
-  cells: readonly CellFigures[],
-  say: (cell: string, finding: string) => string,
-): string[] {
-  const failed = cells.flatMap(({ cell, gates }) =>
-    gates.flatMap((gate) => (gate.verdict === 'failed' ? [{ ...gate, cell }] : [])),
-  )
-  return [...Map.groupBy(failed, ({ gate }) => gate)].map(([gate, group]) => {
-    const found = group.map(({ cell, finding }) => say(cell, finding)).join(', ')
-    const advice = new Set(group.flatMap((one) => one.advice ?? []))
-    return [`Void by the gate ${gate}: ${found}.`, ...advice].join(' ')
-  })
+  return [
+    `${plural(count, 'cell')} ${count === 1 ? 'is void and has' : 'are void and have'} no number that counts.`,
+  ]
 }
 
 /** What was not tried: a sentence per reason. */

@@ -44,7 +44,7 @@ test('a short run: tables, result and reports, the same as JSON, and nothing lef
   assert.ok((direct?.rate?.value ?? 0) > 0)
   const tried = result.cells.filter(({ skipped }) => skipped === null)
   assert.equal(result.conformance.length, tried.length)
-  assert.ok(result.conformance.every(({ checked, differences }) => checked > 30 && differences.length === 0))
+  assert.ok(result.conformance.every(({ checked, differences }) => checked > 10 && differences.length === 0))
   assert.match(stdout, /GET \/_\/status/)
   assert.match(stdout, /seed 7/)
   assert.match(stderr, /^status, heat 1 of 1, \d:\d\d left$/m)
@@ -67,7 +67,7 @@ function assertMeasuredBehindNginx({ heats, cells }: RaceResult): void {
   }
 }
 
-test('an app that does not come up fails the gate with its own words, and that is exit code 1', async () => {
+test('an app that does not come up is void with its own words, and that is exit code 1', async () => {
   const args = ['--only', 'node,koa', '--role', 'status', '--topology', 'direct', ...SHORT, '--json', '-']
   const { place, ended } = start(args, { TRUST_PROXY: 'nonsense' })
   const { code, stdout, stderr } = await ended
@@ -77,10 +77,8 @@ test('an app that does not come up fails the gate with its own words, and that i
   assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
   assert.equal(result.analysis?.cells.length, 3)
   for (const cell of result.analysis?.cells ?? []) {
-    assert.deepEqual([cell.voided, cell.rate], [true, null])
-    const gate = cell.gates.find((one) => one.gate === 'conformance')
-    assert.equal(gate?.verdict, 'failed')
-    assert.match(gate?.finding ?? '', /TRUST_PROXY is "nonsense"/)
+    assert.equal(cell.rate, null)
+    assert.match(cell.void ?? '', /^it breaks the contract: .*TRUST_PROXY is "nonsense"/)
   }
   assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /TRUST_PROXY/)
   assertNothingLeft(place)

@@ -15,11 +15,10 @@ test('without options: every app, direct and behind NGINX', () => {
     custom: false,
     heats: 3,
     latency: false,
-    slices: 19,
+    slices: 16,
     sliceMs: 50,
     connections: undefined,
-    maxTimeMs: 300_000,
-    timeGiven: false,
+    maxTimeMs: null,
     heatsGiven: false,
     dryRun: false,
     publish: false,
@@ -57,18 +56,17 @@ test('an app or a topology that is named twice is measured once', () => {
 
 test('--quick: its profile, and what is given beside it counts', () => {
   const shape = (...args: string[]) => {
-    const { profile, custom, heats, slices, maxTimeMs, apps } = readOptions(args)
+    const { profile, custom, heats, slices, apps } = readOptions(args)
     return {
       profile,
       custom,
       heats,
       slices,
-      maxTimeMs,
       frameworks: new Set(apps.map((app) => app.framework)).size,
     }
   }
   assert.deepEqual(shape('--quick'), {
-    ...{ profile: 'quick', custom: false, heats: 2, slices: 5, maxTimeMs: 60_000, frameworks: 3 },
+    ...{ profile: 'quick', custom: false, heats: 2, slices: 5, frameworks: 3 },
   })
   assert.deepEqual(namesOf('--quick', '--only', 'bun/hello'), ['bun/hello'])
   assert.deepEqual(
@@ -76,14 +74,8 @@ test('--quick: its profile, and what is given beside it counts', () => {
     ['node', 'fastify', 'express'].flatMap((name) => [`${name}/hello`, `${name}/ssr`]),
   )
   assert.deepEqual(namesOf('--quick', '--only', 'bun', '--role', 'status'), ['bun/status'])
-  const { custom, heats, maxTimeMs } = shape('--quick', '--heats', '5')
-  assert.deepEqual([custom, heats, maxTimeMs], [true, 5, null], 'what is asked for is not cut short')
-})
-
-test('--latency takes up to twice the time', () => {
-  assert.equal(readOptions(['--latency']).maxTimeMs, 600_000)
-  assert.equal(readOptions(['--latency', '--quick']).maxTimeMs, 120_000)
-  assert.equal(readOptions(['--latency', '--max-time', '3m']).maxTimeMs, 180_000)
+  const { custom, heats } = shape('--quick', '--heats', '5')
+  assert.deepEqual([custom, heats], [true, 5])
 })
 
 test('numbers, times and files', () => {

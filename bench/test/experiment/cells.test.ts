@@ -3,7 +3,6 @@ import { describe, test } from 'node:test'
 import { APPS, FRAMEWORKS, ROLES } from '@startgrid/grid/apps.ts'
 import { describePlan } from '../../src/cli/commands/grid.ts'
 import { readOptions } from '../../src/cli/options.ts'
-import { passesWithin } from '../../src/experiment/budget.ts'
 import { expectedHeatMs, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
 import { createResult } from '../../src/experiment/result.ts'
@@ -93,13 +92,7 @@ describe('heats', () => {
       return options.heats * expectedHeatMs(planCells(gridExperiment(options)), options)
     }
     assert.ok(total('--quick') < 45_000, String(total('--quick')))
-    const options = readOptions([])
-    const plan = {
-      cells: planCells(gridExperiment(options)),
-      settings: { ...options, openLoop: null },
-      mode: 'native',
-    } as const
-    assert.ok(passesWithin(options.maxTimeMs ?? 0, plan, options.heats) >= 5)
+    assert.ok(total() < 305_000, String(total()))
   })
 })
 
@@ -107,13 +100,13 @@ test('a dry run tells cells, heats, order, time and what to expect', () => {
   const options = readOptions(['--seed', '5'])
   const text = describePlan(createResult(gridExperiment(options), options, ''))
   const launches = FRAMEWORKS.length + 1
-  assert.match(text, new RegExp(`^${6 * launches} cells, 19 × 50 ms per cell and heat, profile default:`))
+  assert.match(text, new RegExp(`^${6 * launches} cells, \\d\\d × 50 ms per cell and heat, profile default:`))
   assert.match(
     text,
     new RegExp(`hello {3}${2 * launches} cells of ${launches} launches, 3 heats of 0:\\d\\d, \\d:\\d\\d`),
   )
   assert.match(text, /seed 5\): (hello|ssr|status),/)
-  assert.match(text, /About (4:5\d|5:00)/)
+  assert.match(text, /About 5:0\d/)
   assert.ok(
     text.split('\n').every((line) => line.length <= 80),
     text,

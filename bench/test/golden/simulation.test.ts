@@ -43,7 +43,7 @@ function partsOf(heats: readonly Heat[]) {
 }
 
 test('a race', async (context) => {
-  const run = await measureByBenchmark(new World(QUIET, 5), { heats: 2, maxSeconds: 200, seed: 1 })
+  const run = await measureByBenchmark(new World(QUIET, 5), { heats: 2, seed: 1 })
   const { heats, analysis } = run.result()
   keep(context, 'race', { ...partsOf(heats), figures: analysis })
 })
@@ -114,7 +114,7 @@ test('a study', async (context) => {
   result.settings.cores = { server: 0, servers: [0], generator: 1 }
   for (const { cores } of result.cells) cores.given = 1
   await onClockOf(world, () =>
-    runHeats(silentRun(world, result), planOf(STUDY, { result, ...simulateLoads(world, result) })),
+    runHeats(silentRun(result), planOf(STUDY, { result, ...simulateLoads(world, result) })),
   )
   // What this machine's kernel counted.
   for (const { detail } of result.heats.flatMap(({ slices }) => slices))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
 import { analyse, type Measured } from '../../src/judge/analysis.ts'
-import type { judgeCell } from '../../src/judge/gates.ts'
+import type { whyVoid } from '../../src/judge/gates.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Analysis, Metric, Race } from '../../src/model/figures.ts'
 import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
@@ -21,13 +21,11 @@ const RACE = raceOf([NODE, TWIN, KOA, BUN], {
 })
 
 /** Without gates: they have tests of their own. */
-const analyseAll = (measured: Measured, judge: typeof judgeCell = () => []) => analyse(measured, judge)
+const analyseAll = (measured: Measured, judge: typeof whyVoid = () => null) => analyse(measured, judge)
 const voiding =
-  (...cells: string[]): typeof judgeCell =>
+  (...cells: string[]): typeof whyVoid =>
   ({ cell }) =>
-    cells.includes(cell.id)
-      ? [{ gate: 'errors', verdict: 'failed', finding: 'one error', advice: 'Look at it.' }]
-      : []
+    cells.includes(cell.id) ? 'one error' : null
 
 function raceIn({ races }: Analysis, metric: Metric = 'rate'): Race {
   const race = races.find((one) => one.metric === metric)
@@ -141,7 +139,7 @@ test('twins that differ make the race suspect', () => {
 test('a voided cell has no figures, no place, and no influence', () => {
   const analysis = analyseAll(RACE, voiding(BUN.id))
   const figures = analysis.cells.find(({ cell }) => cell === BUN.id)
-  assert.equal(figures?.voided, true)
+  assert.equal(figures?.void, 'one error')
   assert.deepEqual(
     [figures?.rate, figures?.cpu, figures?.coreUse, figures?.cpuParts.app],
     [null, null, null, null],
@@ -159,34 +157,23 @@ test('without bare node the first valid cell is the baseline: to choose the best
 
 test('what the gates say by default voids as well', () => {
   const analysis = analyse({ ...RACE, conformance: [] })
-  assert.ok(analysis.cells.every(({ voided }) => voided))
+  assert.ok(analysis.cells.every((one) => one.void === 'the contract was not checked'))
   assert.deepEqual(analysis.races, [])
 })
 
-test('the judge sees the launches of the cell, and why it failed', () => {
+test('the judge sees the slices of the cell, and why it failed', () => {
   const failures = [
     { cell: KOA.id, reason: 'it ended' },
     { cell: BUN.id, reason: 'another' },
   ]
   const heats = RACE.heats.map((heat, index) => (index === 1 ? { ...heat, failures } : heat))
-  analyseAll({ ...RACE, heats }, ({ cell, launches, failures: own, conformance }) => {
-    assert.equal(launches.length, 4)
-    assert.ok(launches.flat().every((slice) => slice.cell === cell.id))
-    assert.equal(conformance?.checked, 1)
+  analyseAll({ ...RACE, heats }, ({ cell, slices, failures: own, conformance }) => {
+    assert.equal(slices.length, 4)
+    assert.ok(slices.every((slice) => slice.cell === cell.id))
+    assert.deepEqual(conformance?.differences, [])
     if (cell.id === KOA.id) assert.deepEqual(own, ['it ended'])
-    return []
+    return null
   })
-})
-
-test('the judge knows the most that the host took in any part of the run', () => {
-  const seen = new Set<number>()
-  const judge: typeof judgeCell = ({ stolen }) => {
-    seen.add(stolen)
-    return []
-  }
-  analyseAll(RACE, judge)
-  analyseAll({ ...RACE, warnings: [0.02, 0.2, 0.1].map((share) => ({ kind: 'steal', share })) }, judge)
-  assert.deepEqual([...seen], [0, 0.2])
 })
 
 test('a launch is its slices that count: warm-up and disturbed ones do not', () => {
@@ -279,8 +266,8 @@ test('skipped cells and cells that never responded have no figures and no place'
   const analysis = analyseAll({ ...RACE, cells: [...RACE.cells, skipped, silent], heats })
   const figuresOf = ({ id }: Cell) => analysis.cells.find(({ cell }) => cell === id)
   assert.equal(figuresOf(skipped), undefined)
-  const { rate, cpu, voided } = figuresOf(silent) ?? {}
-  assert.deepEqual([rate, cpu, voided], [null, null, false])
+  const { rate, cpu, void: reason } = figuresOf(silent) ?? {}
+  assert.deepEqual([rate, cpu, reason], [null, null, null])
   assert.deepEqual(raceIn(analysis).ranks, raceIn(analyseAll(RACE)).ranks)
 })
 

@@ -22,7 +22,7 @@ test('a race is in the order of its ranks, voided cells last, twins and untried 
 
 test('what was not measured yet has no standing', () => {
   assert.deepEqual(standingsOf(smallRace({ analysis: null })), [])
-  assert.deepEqual(standingsOf(withFigures(smallRace(), () => ({ slices: 0, voided: false }))), [])
+  assert.deepEqual(standingsOf(withFigures(smallRace(), () => ({ slices: 0, void: null }))), [])
 })
 
 /** Ranks a, b, c, d with these pairs shown to differ. */

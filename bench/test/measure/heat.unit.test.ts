@@ -52,8 +52,6 @@ const generatorOf = (rates: readonly number[], onRun: (plan: SlicePlan) => void 
   })
 
 interface Setting {
-  leftMs?: number
-  slowness?: number
   seed?: number
   onRun?(plan: SlicePlan): void
 }
@@ -61,20 +59,17 @@ interface Setting {
 async function slicesOf(
   cells: Cell[],
   rates: readonly number[],
-  { leftMs = Number.POSITIVE_INFINITY, slowness = 1, seed = 7, onRun }: Setting = {},
+  { seed = 7, onRun }: Setting = {},
 ): Promise<readonly Slice[]> {
   const { slices } = await runHeat({
     expectedMs: 1000,
     planned: { race: 'status', heat: 1, seed },
     cells,
-    // So long that the time which passes meanwhile does not matter: all passes take 3,000 s.
     settings: { slices: 10, sliceMs: 100_000 },
-    slowness,
     environment: { start: async () => serversOf(cells) },
     generator: generatorOf(rates, onRun),
     workloadOf: () => WORKLOADS.status,
     moreWarmup: new Map(),
-    endsAt: performance.now() + leftMs,
     signal: new AbortController().signal,
     onProgress: () => {},
   })
@@ -99,18 +94,7 @@ describe('the warm-up', () => {
       ['fast', 'slow', 'slower'].map((name) => countOf(slices, name)),
       [2, 3, 4],
     )
-    // The coldest cell first, for there may not be time for all.
-    assert.deepEqual(slices.slice(6), ['slower', 'slower', 'slow'])
-  })
-
-  test('takes no longer if that would take time from the planned passes', async () => {
-    assert.equal((await warmupOf(cells, rates, { leftMs: 2_000_000 })).length, 6)
-    assert.equal((await warmupOf(cells, rates, { leftMs: 4_000_000 })).length, 9)
-  })
-
-  test('of a machine that is half as fast leaves time for half of them', async () => {
-    assert.equal((await warmupOf(cells, rates, { leftMs: 2_000_000, slowness: 2 })).length, 9)
-    assert.equal((await warmupOf(cells, rates, { leftMs: 1_000_000, slowness: 2 })).length, 6)
+    assert.deepEqual(slices.slice(-1), ['slower'], 'in turns')
   })
 })
 

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ENDING_MS } from '../../src/experiment/budget.ts'
 import { type HeatPlan, runHeats } from '../../src/measure/heats.ts'
 import type { Heat } from '../../src/model/heat.ts'
 import type { Warning } from '../../src/model/warnings.ts'
 import { smallRace } from '../fixtures/small-race.ts'
 import { heatOf } from '../judge/analysis/laboratory.ts'
 
-/** A race of three heats of 19 passes, and a clock that the heats move on. */
-function raceOf(expectedMs: HeatPlan['expectedMs'], maxTimeMs: number | null) {
+/** A race of three heats, and a clock that the heats move on. @param seconds of each of them */
+function raceOf(expectedMs: number, seconds: readonly number[], maxTimeMs: number | null) {
   const result = { ...smallRace(), heats: [], conformance: [] }
-  result.settings = { ...result.settings, maxTimeMs, slices: 19 }
+  result.settings = { ...result.settings, maxTimeMs }
   const race = result.cells[0]?.race ?? ''
   const said: string[] = []
   const warnings: Warning[] = []
@@ -18,7 +17,7 @@ function raceOf(expectedMs: HeatPlan['expectedMs'], maxTimeMs: number | null) {
   const run = {
     result,
     progress,
-    endsAt: performance.now() + (maxTimeMs ?? Number.POSITIVE_INFINITY) - ENDING_MS,
+    endsAt: performance.now() + (maxTimeMs ?? Number.POSITIVE_INFINITY),
     signal: new AbortController().signal,
     warn: (warning: Warning) => warnings.push(warning),
     store() {},
@@ -26,13 +25,13 @@ function raceOf(expectedMs: HeatPlan['expectedMs'], maxTimeMs: number | null) {
   const plan: HeatPlan = {
     title: '',
     races: [race],
-    planned: 3,
-    most: 3,
-    expectedMs,
-    longestMs: Number.POSITIVE_INFINITY,
-    run: async ({ planned, expectedMs, endsAt }) => {
-      run.endsAt -= Math.min(expectedMs, endsAt - performance.now())
-      return heatOf(planned.heat, [], { race })
+    planned: seconds.length,
+    most: seconds.length,
+    expectedMs: () => expectedMs,
+    run: async ({ planned: { heat } }) => {
+      const lasted = seconds[heat - 1] ?? 0
+      run.endsAt -= 1000 * lasted
+      return { ...heatOf(heat, [], { race }), seconds: lasted }
     },
     isEnough: () => false,
     nameOf: ({ id }) => id,
@@ -40,25 +39,31 @@ function raceOf(expectedMs: HeatPlan['expectedMs'], maxTimeMs: number | null) {
   return { run, plan, said, warnings, heats: () => result.heats.map(({ heat }: Heat) => heat) }
 }
 
-test('the forecast of a run counts a first launch that takes longer than the others once', async () => {
-  const { run, plan, said, heats } = raceOf(({ heat }) => (heat === 1 ? 60_000 : 1000), null)
+test('a run without a limit has all its heats, and says how long they take', async () => {
+  const { run, plan, said, heats, warnings } = raceOf(20_000, [20, 90, 20], null)
   await runHeats(run, plan)
-  assert.deepEqual(said, ['3 heats, about 1:02 (minutes:seconds).'])
-  assert.deepEqual(heats(), [1, 2, 3])
+  assert.deepEqual(said, ['3 heats, about 1:00 (minutes:seconds).'])
+  assert.deepEqual([heats(), warnings], [[1, 2, 3], []])
 })
 
-test('a third heat is kept with few passes, and dropped where they do not fit', async () => {
-  const expectedMs: HeatPlan['expectedMs'] = (_planned, _cells, passes) => 2000 * passes
-  const slow = raceOf(expectedMs, 40_000) // half of the passes would take 57 s
+test('the next heat begins if one that takes as long as the last one fits; the first two always do', async () => {
+  const fitting = raceOf(10_000, [10, 11, 11, 30, 5], 64_000)
+  await runHeats(fitting.run, fitting.plan)
+  assert.deepEqual(fitting.heats(), [1, 2, 3, 4])
+  const [dropped] = fitting.warnings
+  assert.equal(
+    dropped?.text,
+    'Time was up after 1.07 minutes: heats from number 5 on were dropped, so intervals are wider. --max-time 100s would be enough.',
+  )
+  assert.equal(fitting.run.result.enoughMs, 100_000)
+
+  const slow = raceOf(10_000, [60, 60, 60], 70_000)
   await runHeats(slow.run, slow.plan)
-  assert.deepEqual([slow.heats(), slow.warnings], [[1, 2, 3], []])
+  assert.deepEqual([slow.heats(), slow.warnings.length], [[1, 2], 1])
+})
 
-  const slower = raceOf(expectedMs, 25_000) // 5 passes take 30 s
-  await runHeats(slower.run, slower.plan)
-  assert.deepEqual(slower.heats(), [1, 2])
-  assert.deepEqual(slower.warnings, [{ kind: 'heats-dropped', from: 3, maxTimeMs: 25_000, enoughMs: 70_000 }])
-
-  const filled = raceOf(expectedMs, 25_000)
-  await runHeats(filled.run, { ...filled.plan, asked: 2 })
-  assert.deepEqual([filled.heats(), filled.warnings], [[1, 2], []], 'more were hoped for than fit')
+test('a heat that was only hoped for is dropped without a word', async () => {
+  const { run, plan, heats, warnings } = raceOf(10_000, [10, 10, 10, 10], 32_000)
+  await runHeats(run, { ...plan, asked: 3 })
+  assert.deepEqual([heats(), warnings], [[1, 2, 3], []])
 })

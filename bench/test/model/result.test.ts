@@ -111,7 +111,7 @@ test('results of all kinds fit; a field too few, a wrong one and another version
     assert.match(validateResult(without)[0] ?? '', /seed/)
     const cells = [{ ...result.cells[0], connections: '64' }]
     assert.match(validateResult({ ...result, cells })[0] ?? '', /connections/)
-    assert.match(validateResult({ ...result, schema: 4 })[0] ?? '', /^its schema is 4, here it is 5$/)
+    assert.match(validateResult({ ...result, schema: 4 })[0] ?? '', /^its schema is 4, here it is 6$/)
   }
   assert.match(validateResult({ ...rateResult(), kind: 'other' })[0] ?? '', /no kind "other"/)
   assert.match(validateResult(null)[0] ?? '', /schema/)
@@ -120,7 +120,7 @@ test('results of all kinds fit; a field too few, a wrong one and another version
 test('a result of another schema is refused', () => {
   const path = join(DIRECTORY, 'schema-3.json')
   writeFileSync(path, JSON.stringify({ ...rateResult(), schema: 3 }))
-  assert.throws(() => readResult(path), { name: 'ResultError', message: /its schema is 3, here it is 5/ })
+  assert.throws(() => readResult(path), { name: 'ResultError', message: /its schema is 3, here it is 6/ })
 })
 
 test('what docs keep of a race has its figures and what started, no slices, and fits the schema', () => {

@@ -32,7 +32,7 @@ function resultOf(races: readonly string[]): StudyResult {
     analysis: {
       cells: result.cells.filter(isMeasured).map(({ race, app: system }) => ({
         ...{ race, system, launches: 3, openLoop: null, coreUse: 1 },
-        ...{ upstreamConnections: null, workerShares: null, gates: [], voided: false },
+        ...{ upstreamConnections: null, workerShares: null, void: null },
         figures: { cpu: within(micros(system) / 1e6) },
         cpu: { app: 1e-5, proxy: 2e-5 },
       })),

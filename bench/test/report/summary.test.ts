@@ -9,12 +9,11 @@ import {
   describeSkipped,
   describeSmallestEffect,
   describeTies,
-  describeVoided,
   findingOf,
   summarise,
 } from '../../src/report/summary.ts'
 import { createSlice } from '../fixtures/evidence.ts'
-import { cellOf, smallRace, withFigures, within, withRaces } from '../fixtures/small-race.ts'
+import { cellOf, smallRace, within, withRaces } from '../fixtures/small-race.ts'
 
 const HEAT = newHeat({ race: 'hello', heat: 1 })
 
@@ -39,7 +38,7 @@ test('a race is summarised: winner, proxy, control, reach, voids', () => {
     'hello nginx: bun is first, at 1.25 (1.20–1.30) times the req/s of node.',
     'Behind nginx, hello keeps 42 % of the direct req/s: NGINX takes 16.7 µs of the same core per request.',
     'The same app under two names differed by at most 0.4 %, no more than chance explains.',
-    '1 cell failed a gate and has no number that counts.',
+    '1 cell is void and has no number that counts.',
     '2 of 3 pairs of apps were told apart; 1 ties. Ratios of req/s are certain to about ±4.1 %.',
   ])
 })
@@ -50,19 +49,6 @@ test('more heats are said to buy less uncertainty, at the price of what they too
     smallRace({ heats }),
     /certain to about ±4\.1 %\. `--max-time 5m` would make that about ±2\.\d %\./,
   )
-})
-
-test('on a machine whose speed changes, ratios are those of that machine', () => {
-  const spins = Array.from({ length: 40 }, (_, pass) => ({
-    pass: pass + 1,
-    cpuSeconds: pass % 2 === 0 ? 0.002 : 0.003,
-  }))
-  const heats = [{ ...HEAT, heat: 1, spins }]
-  assertSays(
-    smallRace({ heats }),
-    /changed its speed by ×1\.50 meanwhile\. These ratios are of this machine as it was, and can be others on a quiet one\./,
-  )
-  assert.doesNotMatch(summarise(smallRace()).join(), /changed its speed/)
 })
 
 test('the baseline in front is compared with the second', () => {
@@ -218,25 +204,6 @@ test('a run that was too short for its machine says in one sentence what to do, 
     pairs: pairs.map((pair) => ({ ...pair, pAdjusted: 0.01 })),
   }))
   assert.match(describeSmallestEffect(rateRace(decided)) ?? '', /: a factor of 12\.4\d? in one pair/)
-})
-
-test('voided cells are grouped by gate, with what to do once', () => {
-  const failed = withFigures(smallRace(), ({ cell }) =>
-    cell.startsWith('bun')
-      ? {
-          gates: [
-            { gate: 'errors', verdict: 'failed', finding: 'one', advice: 'Look at the log of the app.' },
-          ],
-        }
-      : {},
-  )
-  const cells = failed.analysis?.cells ?? []
-  assert.deepEqual(
-    describeVoided(cells, (cell, finding) => `${cell} (${finding})`),
-    [
-      'Void by the gate errors: koa/hello nginx (3 of 1,200 requests failed), bun/hello nginx (one). Look at the log of the app.',
-    ],
-  )
 })
 
 test('what was not tried, and what broke, is said with its reason', () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { measureByBenchmark } from '../../simulation/method.ts'
 import { QUIET } from '../../simulation/scenarios.ts'
-import { DEFAULT_RUN, type Findings, halfWidthOf, Score } from '../../simulation/score.ts'
+import { type Findings, halfWidthOf, Score } from '../../simulation/score.ts'
 import { study } from '../../simulation/study.ts'
 import { World } from '../../simulation/world.ts'
 
@@ -38,7 +38,7 @@ for (const [name, width] of [
     }
     assert.ok(score.falselyCold.happened <= 2, `${score.falselyCold.happened}`)
     assert.equal(score.voided.happened, 0)
-    assert.ok(Math.max(...score.seconds) < DEFAULT_RUN.maxSeconds)
+    assert.ok(Math.max(...score.seconds) < 330)
   })
 
 test('still, cold cells are found, and what remains of them is not far from the truth', async () => {
@@ -50,18 +50,15 @@ test('still, cold cells are found, and what remains of them is not far from the 
   assert.ok(part > 0.92 - allowance(0.08, count / 3), `${part}`)
 })
 
-test('more heats give narrower intervals, within the time that they have', async () => {
+test('more heats give narrower intervals', async () => {
   const few = await study('quiet', { runs: 2, seed: 2, heats: 2 })
   const many = await study('quiet', { runs: 2, seed: 2, heats: 6 })
   assert.ok(many.metrics.rate.halfWidth < few.metrics.rate.halfWidth)
-  const world = new World(QUIET, 1)
-  await measureByBenchmark(world, { heats: 9, maxSeconds: 250, seed: 1 })
-  assert.ok(world.now <= 250, `${world.now}`)
 })
 
 /** One run of a quiet machine. */
 async function findingsOf(world: World): Promise<Findings> {
-  return (await measureByBenchmark(world, { ...DEFAULT_RUN, heats: 2, seed: 1 })).findings()
+  return (await measureByBenchmark(world, { heats: 2, seed: 1 })).findings()
 }
 
 test('a method whose intervals are too narrow is found out', async () => {

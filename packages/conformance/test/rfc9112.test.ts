@@ -54,6 +54,16 @@ test('a refusal that does not say connection: close is found, because NGINX woul
   assert.ok(findings.includes(form), findings.join('\n'))
 })
 
+test('a 404 with another id comes from no handler that was asked', async (context) => {
+  const server = createServer((request, response) => {
+    if (idOf(request).endsWith('-behind')) return notFound(request, response)
+    response.writeHead(404, { 'x-request-id': 'another', 'content-length': 0 }).end()
+  })
+  const { findings } = await checkRfc9112(await listen(context, server))
+  const form = 'RFC 9112 6.3, a plain Content-Length: 404, 404, and reads on instead of a response to both.'
+  assert.ok(findings.includes(form), findings.join('\n'))
+})
+
 test('the command line says that a server refuses everything', async (context) => {
   const target = await listen(context, createServer(refuse))
   const cli = join(import.meta.dirname, '../src/cli.ts')

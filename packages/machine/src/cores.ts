@@ -1,17 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { formatDistance } from '@startgrid/cli/numbers.ts'
 import { type Cpu, readCpus } from './cpus.ts'
+import type { MachineWarning } from './state.ts'
 
 /** Logical CPUs: app and proxy run on one, the generator on the other. */
 export interface Cores {
   server: number
   generator: number
 }
-
-/** Why the choice of cores is not good, or impossible; `slower` is the generator's speed divided by the servers'. */
-export type CoreWarning =
-  | { kind: 'not-pinned' | 'one-core' }
-  | { kind: 'smt-shared'; server: number; generator: number }
-  | { kind: 'unlike-cores'; server: number; generator: number; slower: number }
 
 /** Cores within this part of the fastest count as equal: cores of one model differ by a few per cent. */
 const ALIKE = 0.9
@@ -21,21 +17,30 @@ const ALIKE = 0.9
  * @param warn told why the choice is not good, or impossible
  * @returns null if processes cannot be pinned
  */
-export function chooseCores(warn: (warning: CoreWarning) => void, cpus?: readonly Cpu[]): Cores | null {
+export function chooseCores(warn: (warning: MachineWarning) => void, cpus?: readonly Cpu[]): Cores | null {
+  const say = (text: string) => warn({ kind: 'cores', text })
   if (cpus === undefined && !canPin()) {
-    warn({ kind: 'not-pinned' })
+    say(
+      'Processes cannot be pinned to cores here (that takes Linux and taskset): the system moves them about. Compare what is far apart only.',
+    )
     return null
   }
   const pair = choosePair(cpus ?? readCpus())
   if (pair === undefined) {
-    warn({ kind: 'one-core' })
+    say(
+      'Only one core can be used: servers and generator share it, so rates are far below what a server can do. Use a machine with two.',
+    )
     return null
   }
   const [server, generator] = [pair.server.number, pair.generator.number]
-  if (pair.server.siblings.includes(generator)) warn({ kind: 'smt-shared', server, generator })
-  if (!areAlike(pair.server, pair.generator)) {
-    warn({ kind: 'unlike-cores', server, generator, slower: pair.generator.speed / pair.server.speed })
-  }
+  if (pair.server.siblings.includes(generator))
+    say(
+      `CPUs ${server} and ${generator} are two threads of one physical core: servers and generator slow each other down. Use a machine with two cores.`,
+    )
+  if (!areAlike(pair.server, pair.generator))
+    say(
+      `The generator has CPU ${generator}, which is ${formatDistance(pair.generator.speed / pair.server.speed)} slower than CPU ${server} of the servers, for want of another fast one: it may not keep up with fast servers.`,
+    )
   return { server, generator }
 }
 
@@ -53,7 +58,7 @@ export interface AllCores extends Cores {
  */
 export function chooseAllCores(
   wanted: number,
-  warn: (warning: CoreWarning) => void,
+  warn: (warning: MachineWarning) => void,
   only?: readonly Cpu[],
 ): AllCores | null {
   const pair = chooseCores(warn, only)

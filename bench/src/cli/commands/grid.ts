@@ -3,7 +3,7 @@ import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
-import { LEAST_HEATS, leastTimeMs, passesWithin } from '../../experiment/budget.ts'
+import { LEAST_HEATS, leastTimeMs } from '../../experiment/budget.ts'
 import { expectedHeatMs, planHeats } from '../../experiment/cells.ts'
 import { gridExperiment } from '../../experiment/grid.ts'
 import { openLoopsMs } from '../../experiment/open-loop.ts'
@@ -17,7 +17,7 @@ import { writeResult } from '../../model/result-file.ts'
 import { documentOf } from '../../report/grid.ts'
 import { commandOf, prepareOutput, publish, publishRace } from '../../report/output.ts'
 import { describeReach } from '../../report/provenance.ts'
-import { INTERRUPTED, whyRaceFailed } from '../exit-code.ts'
+import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
 import { readOptions } from '../options.ts'
 
 /** `pnpm bench`: races cells in heats. @returns the exit code */
@@ -25,7 +25,7 @@ export async function gridCommand(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   const experiment = gridExperiment(options)
   const result = createResult(experiment, options, commandOf('pnpm bench', args, options.seed))
-  if (options.timeGiven) assertFits(result)
+  if (options.maxTimeMs !== null) assertFits(result)
   if (options.dryRun) process.stdout.write(describePlan(result))
   else return race(experiment, result, options)
   return 0
@@ -52,7 +52,7 @@ async function race(experiment: Experiment, result: RaceResult, options: Options
   const context = { progress, save, signal, download }
   await runExperiment(experiment, result, context).finally(progress.stop)
   save(result) // what could not be saved is an error now
-  const closing = signal.aborted ? [INTERRUPTED] : whyRaceFailed(result)
+  const closing = signal.aborted ? [INTERRUPTED] : whyRunFailed(result)
   await publish(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
   if (signal.aborted) return code()
   if (closing.length > 0) return 1
@@ -72,21 +72,14 @@ export function describePlan(result: RaceResult): string {
   const { maxTimeMs } = settings
   const byRole = Map.groupBy(cells, ({ race }) => race)
   const total = [...byRole.values()].reduce((sum, own) => sum + roleMs(own, result), PREPARATION_MS)
-  const passes = maxTimeMs === null ? settings.slices : passesWithin(maxTimeMs, result, settings.heats)
-  const fewer =
-    passes < settings.slices
-      ? ` All passes would take ${formatMinutes(total)}: about ${passes} of ${settings.slices} fit, --max-time gives more.`
-      : ''
-  const limit =
+  const slower =
     maxTimeMs === null
-      ? ''
-      : `${fewer} A slower machine takes fewer passes, then fewer heats, to end within ${formatMinutes(maxTimeMs)}.`
+      ? 'A slower machine takes longer'
+      : `A slower machine takes fewer heats, to end within ${formatMinutes(maxTimeMs)}`
   const reach = settings.profile === 'custom' ? null : describeReach(result)
   return [
     ...describeRoles(result, byRole),
-    wrap(
-      `About ${formatMinutes(Math.min(total, maxTimeMs ?? total))} (minutes:seconds) on two cores, if nobody disturbs it.${limit}`,
-    ),
+    wrap(`About ${formatMinutes(total)} (minutes:seconds) on two cores, if nobody disturbs it. ${slower}.`),
     wrap(PROOF_COMES_FIRST),
     ...(reach === null ? [] : [wrap(reach)]),
     '',

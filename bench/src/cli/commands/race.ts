@@ -15,7 +15,7 @@ import type { StudyResult } from '../../model/result.ts'
 import { recordOf, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { documentOfRace } from '../../report/study/race-document.ts'
-import { judgeRegressions, whyStudyFailed } from '../exit-code.ts'
+import { judgeRegressions, whyRunFailed } from '../exit-code.ts'
 import type { Program } from '../program.ts'
 import { type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
 
@@ -46,7 +46,7 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   await publish(result, { document: documentOfRace(recordOf(result)), path: `${directory}/report` }, options)
   if (signal.aborted) return code()
   const { regressions, caught, unjudged } = judgeRegressions(result, options.failOn)
-  const failed = [...whyStudyFailed(result), ...regressions]
+  const failed = [...whyRunFailed(result), ...regressions]
   const open = failed.length > 0 ? [] : unjudged
   for (const sentence of [...caught, ...failed, ...open]) process.stderr.write(`${sentence}\n`)
   return failed.length > 0 ? 1 : open.length > 0 ? 2 : 0

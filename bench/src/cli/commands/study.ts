@@ -22,7 +22,7 @@ import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { writeOverhead } from '../../report/overhead.ts'
 import { writeStartup } from '../../report/startup.ts'
 import { hasPage, storeRecord, writePages } from '../../report/study/docs.ts'
-import { INTERRUPTED, whyStudyFailed } from '../exit-code.ts'
+import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
 import { STUDY } from '../option-table.ts'
 import { newSeed } from '../options.ts'
 import { readMeasuredStudy, reportOf } from '../stored.ts'
@@ -95,7 +95,7 @@ function describeFinished({ study, startedAt, versions }: StudyResult): string {
   return `${study} is not measured again: ${formatTimestamp(startedAt)} has it, at this commit (${versions.startgrid}).`
 }
 
-/** @returns 1 if something could not be run, or a cell is void; what a machine is too small for is a result all the same */
+/** @returns 1 if something could not be run or responded wrongly; what a machine is too small for is a result all the same */
 async function measure(options: StudyOptions, args: readonly string[]): Promise<number> {
   const seed = options.seed ?? newSeed()
   const directory = prepareOutput(options.output, options.json)
@@ -122,7 +122,7 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
     process.stderr.write(`${INTERRUPTED}\n`)
     return code()
   }
-  const failed = planned.flatMap(({ result }) => whyStudyFailed(result))
+  const failed = planned.flatMap(({ result }) => whyRunFailed(result))
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
   if (options.docs) writeDocs(planned)
   return failed.length > 0 ? 1 : 0

@@ -8,32 +8,31 @@ import { meanOf, serverSeconds } from './slices.ts'
 
 /** Those of a voided cell are null. @param layouts of all roles, in both metrics */
 export function figuresOf(
-  { record, gates, voided }: JudgedCell,
+  { record, void: reason }: JudgedCell,
   heats: readonly Heat[],
   layouts: readonly RaceLayout[],
 ): CellFigures {
   const { cell } = record
+  const isVoid = reason !== null
   const slices = record.slices.flat()
   const counted = record.counted.flat()
-  const launches = voided ? [] : record.launches.filter((totals) => totals !== null)
+  const launches = isVoid ? [] : record.launches.filter((totals) => totals !== null)
   return {
     cell: cell.id,
     launches: record.launches.filter((totals) => totals !== null).length,
     slices: counted.length,
     disturbed: slices.filter(({ phase, disturbed }) => phase === 'measure' && disturbed).length,
-    rate: voided ? null : geometricMeanOf(cell, 'rate', layouts),
-    cpu: voided ? null : geometricMeanOf(cell, 'cpu', layouts),
+    rate: isVoid ? null : geometricMeanOf(cell, 'rate', layouts),
+    cpu: isVoid ? null : geometricMeanOf(cell, 'cpu', layouts),
     cpuParts: {
       app: partOf(launches, 'app'),
       proxy: cell.topology === 'direct' ? null : partOf(launches, 'proxy'),
       generator: partOf(launches, 'generator'),
     },
     coreUse: coreUse(cell, launches),
-    peakMemory: voided ? { app: null, proxy: null } : peakMemory(cell, heats),
-    meanLatency: meanLatency(launches),
+    peakMemory: isVoid ? { app: null, proxy: null } : peakMemory(cell, heats),
     errors: counted.reduce((sum, slice) => sum + errorsOf(slice), 0),
-    gates,
-    voided,
+    void: reason,
   }
 }
 
@@ -72,11 +71,6 @@ function peakMemory(cell: Cell, heats: readonly Heat[]): CellFigures['peakMemory
     return peaks.length === 0 ? null : Math.max(...peaks)
   }
   return { app: highest(cell.app), proxy: cell.topology === 'direct' ? null : highest('nginx') }
-}
-
-function meanLatency(launches: readonly LaunchTotals[]): number | null {
-  const responses = launches.reduce((sum, { requests }) => sum + requests, 0)
-  return responses === 0 ? null : launches.reduce((sum, { waited }) => sum + waited, 0) / responses
 }
 
 function errorsOf({ errors }: Slice): number {

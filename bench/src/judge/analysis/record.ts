@@ -1,6 +1,6 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { GateResult, Metric } from '../../model/figures.ts'
+import type { Metric } from '../../model/figures.ts'
 import type { Heat, Slice } from '../../model/heat.ts'
 import { type ColdCell, findColdCells } from './cold-cells.ts'
 import { fitHeat, keptSlices } from './passes.ts'
@@ -16,8 +16,6 @@ export interface CellRecord {
   launches: (LaunchTotals | null)[]
   /** Per heat: the logarithm of its value in a pass of average speed, which is the launch's value. Null where it is not known. */
   logs: Readonly<Record<Metric, readonly (number | null)[]>>
-  /** Heats of which all slices count, because others disturbed more than half of them. */
-  crowded: number
   /** Where the first slices cost more; undefined if they do not. */
   cold: ColdCell | undefined
 }
@@ -25,16 +23,14 @@ export interface CellRecord {
 /** A cell, and whether its number may be used. */
 export interface JudgedCell {
   record: CellRecord
-  gates: GateResult[]
-  voided: boolean
+  /** Why it may not: a clause without the full stop. */
+  void: string | null
 }
 
 /** What the slices of one launch that count add up to. */
 export interface LaunchTotals {
   seconds: number
   requests: number
-  /** Seconds that all requests waited for their responses, added up. */
-  waited: number
   /** Null where the system did not tell, or not of every slice. */
   cpuSeconds: CpuSeconds
 }
@@ -73,7 +69,6 @@ export function recordCells(
       counted: mine,
       launches: mine.map(totalOf),
       logs: { rate: logs('rate'), cpu: logs('cpu') },
-      crowded: own.filter((heat) => kept.get(heat)?.crowded.has(cell.id)).length,
       cold: cold.get(cell.id),
     }
   })
@@ -89,7 +84,6 @@ function totalOf(slices: readonly Slice[]): LaunchTotals | null {
   return {
     seconds: sum(({ seconds }) => seconds),
     requests: sum(({ requests }) => requests),
-    waited: sum(({ requests, meanLatency }) => requests * meanLatency),
     cpuSeconds: { app: cpu('app'), proxy: cpu('proxy'), generator: cpu('generator') },
   }
 }

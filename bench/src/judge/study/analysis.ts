@@ -10,23 +10,16 @@ import {
   type Scaling,
   type Step,
 } from '../../model/experiment.ts'
-import type {
-  GateResult,
-  ScalingResult,
-  StepResult,
-  StudyAnalysis,
-  StudyFigures,
-} from '../../model/figures.ts'
-import type { Heat } from '../../model/heat.ts'
+import type { ScalingResult, StepResult, StudyAnalysis, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { compare } from '../analysis/race.ts'
 import { meanOf } from '../analysis/slices.ts'
 import { evidenceOf, judgeCells } from '../analysis.ts'
-import { isVoided, judgeCell, judgeErrors, passed } from '../gates.ts'
+import { whyVoid } from '../gates.ts'
 import { type ClaimContext, judgeClaim } from './claim.ts'
 import { costsOf } from './costs.ts'
 import { findingsOf } from './findings.ts'
-import { isQuiet, type LaunchFigures, loadFigures, probeFigures } from './launch-figures.ts'
+import { type LaunchFigures, loadFigures, probeFigures } from './launch-figures.ts'
 import { type OpenFigures, openFigures, openRateOf } from './open-figures.ts'
 
 /** What follows from the heats of a study: pure, so that a result can be analysed again. */
@@ -69,7 +62,7 @@ function takenIn({ cells, heats }: StudyResult, race: string): number | null {
 
 /** CPU seconds per request of a valid system, by heat of its race; null where nothing counts. */
 function cpuOf(records: readonly JudgedSystem[], race: string, system: string): (number | null)[] {
-  const own = records.find(({ cell, voided }) => !voided && cell.race === race && cell.system === system)
+  const own = records.find((one) => one.void === null && one.cell.race === race && one.cell.system === system)
   return (own?.launches ?? []).map((launch) => launch?.figures.cpu ?? null)
 }
 
@@ -80,8 +73,8 @@ interface JudgedSystem {
   launches: (LaunchFigures | null)[]
   /** Null where its latency in open loop was not asked for. */
   open: OpenFigures | null
-  gates: GateResult[]
-  voided: boolean
+  /** Why it does not count: a clause. */
+  void: string | null
 }
 
 /** As the grid judges its cells; probes have no slices to be judged by. */
@@ -90,38 +83,25 @@ function recordsOf(result: StudyResult): JudgedSystem[] {
   const tried = cells.filter(({ skipped }) => skipped === null)
   const loaded = tried.filter(({ workload }) => workload !== null)
   const { judged, shown } = judgeCells(loaded, heats, (record) => {
-    const gates = judgeCell(evidenceOf(record, result))
-    return result.race === undefined ? gates : gates.map(withoutSteadiness)
+    const evidence = evidenceOf(record, result)
+    // All commands had the same warm-up. Noise can look like one that was never steady.
+    return whyVoid(result.race === undefined ? evidence : { ...evidence, cold: null })
   })
   return tried.map((cell) => {
     const found = judged.find(({ record }) => record.cell === cell)
     if (found === undefined) {
-      const gates = judgeProbes(cell, heats)
-      return { cell, launches: probeFigures(cell, heats), open: null, gates, voided: isVoided(gates) }
+      const failures = heats.flatMap((heat) => heat.failures.filter((one) => one.cell === cell.id))
+      return {
+        ...{ cell, launches: probeFigures(cell, heats), open: null },
+        void: failures[0]?.reason ?? null,
+      }
     }
-    const { record, gates, voided } = found
+    const { record } = found
     const valid = shown.find((one) => one.cell === cell) ?? record
     const own = heats.filter(({ race }) => race === cell.race)
     const open = openFigures(cell, own, settings)
-    return { cell, launches: loadFigures(valid, heats), open, gates, voided }
+    return { cell, launches: loadFigures(valid, heats), open, void: found.void }
   })
-}
-
-/** All commands had the same warm-up. One that was never steady is named, and is not void, because noise can look like that. */
-function withoutSteadiness(gate: GateResult): GateResult {
-  return gate.gate === 'warmup' && gate.verdict === 'failed' ? { ...gate, verdict: 'unknown' } : gate
-}
-
-/** Whether a probe failed, and what others visibly took. */
-function judgeProbes({ id, race }: Cell, heats: readonly Heat[]): GateResult[] {
-  const own = heats.filter((heat) => heat.race === race)
-  const failures = own.flatMap((heat) =>
-    heat.failures.filter(({ cell }) => cell === id).map(({ reason }) => reason),
-  )
-  if (failures.length > 0) return [judgeErrors({ launches: [], failures })]
-  const probes = own.flatMap((heat) => heat.probes.filter(({ cell }) => cell === id))
-  const disturbed = probes.filter((probe) => !isQuiet(probe)).length
-  return [passed('interference', `others disturbed ${disturbed} of ${probes.length} launches`)]
 }
 
 /** The launches of all valid cells, compared within their races: log figure = system + heat + error. */
@@ -131,7 +111,7 @@ class StudyLayouts {
   /** @param spreadFrom heats whose spread says how sure the means of all are (Stein 1945); default all */
   constructor(records: readonly JudgedSystem[], spreadFrom?: number) {
     const valid = Map.groupBy(
-      records.filter(({ voided }) => !voided),
+      records.filter((one) => one.void === null),
       ({ cell }) => cell.race,
     )
     for (const [race, own] of valid)
@@ -208,7 +188,7 @@ function layoutOf(records: readonly JudgedSystem[], metric: Metric) {
 }
 
 function figuresOf(
-  { cell, launches, open, gates, voided }: JudgedSystem,
+  { cell, launches, open, void: reason }: JudgedSystem,
   layouts: StudyLayouts,
 ): StudyFigures {
   const counted = launches.filter((one) => one !== null)
@@ -216,7 +196,7 @@ function figuresOf(
     const value = layouts.value(cell.race, metric, cell.system)
     return value === null ? [] : [[metric, value] as const]
   })
-  const shown = voided ? [] : counted
+  const shown = reason === null ? counted : []
   const handshakes = [...new Set(shown.flatMap((one) => one.handshakes))]
   return {
     race: cell.race,
@@ -229,8 +209,7 @@ function figuresOf(
     upstreamConnections: cell.topology !== 'direct' ? meanOf(shown.map((one) => one.otherConnections)) : null,
     workerShares: sharesOf(shown),
     ...(handshakes.length > 0 && { handshakes }),
-    gates,
-    voided,
+    void: reason,
   }
 }
 
@@ -255,7 +234,7 @@ function stepOf({ what, race, from, to }: Step, layouts: StudyLayouts): StepResu
 
 function measuredOf(cells: readonly StudyFigures[], openRates: StudyAnalysis['openRates']): Measured {
   const find = (race: string, system: string) =>
-    cells.find((one) => one.race === race && one.system === system && !one.voided)
+    cells.find((one) => one.race === race && one.system === system && one.void === null)
   return {
     value: (race, system, metric) => find(race, system)?.figures[metric]?.value,
     cpu: (race, system) => {

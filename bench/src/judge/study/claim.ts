@@ -58,8 +58,8 @@ function whyUndecided(
   if (small !== undefined) return whyTooSmall(small)
   for (const cell of cells) {
     const figures = context.figures.find((one) => one.race === cell?.race && one.system === cell?.system)
-    const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
-    if (cell !== undefined && failed !== undefined) return `${cell.title} is void: ${failed.finding}`
+    const reason = figures?.void ?? null
+    if (cell !== undefined && reason !== null) return `${cell.title} is void: ${reason}`
     const { voidedBecause = null, late: left = [] } = (isLatency(metric) ? figures?.openLoop : null) ?? {}
     const late = left.includes(metric) ? 'the generator was late' : voidedBecause
     if (cell !== undefined && late !== null) return `the latency of ${cell.title} is void: ${late}`

@@ -1,5 +1,5 @@
 import type { Metric } from '../../model/experiment.ts'
-import type { Finding, GateResult, PilotRecord, StudyAnalysis } from '../../model/figures.ts'
+import type { Finding, PilotRecord } from '../../model/figures.ts'
 import { adjust, type compare, smallestRatio } from '../analysis/race.ts'
 
 type Comparison = ReturnType<typeof compare> & { starts: number }
@@ -86,19 +86,13 @@ export function isTested({ pAdjusted }: Pick<Finding, 'pAdjusted'>): boolean {
   return pAdjusted !== null
 }
 
-/** In a race of commands such a system counts, so every sentence about it says so. */
-export function findUnsteady(gates: readonly GateResult[]): GateResult | undefined {
-  return gates.find(
-    ({ gate, verdict, advice }) => gate === 'warmup' && verdict === 'unknown' && advice !== null,
-  )
-}
-
-/** Those of a pair that may have been cold while they were measured. */
+/** Those of a pair whose cost still fell when the pilot ended: they may have been cold while they were measured. */
 export function unsteadyOf(
   { race, over, under }: Pick<Finding, 'race' | 'over' | 'under'>,
-  analysis: StudyAnalysis | null,
+  pilots: readonly PilotRecord[],
 ): string[] {
-  return (analysis?.cells ?? [])
-    .filter((one) => one.race === race && (one.system === over || one.system === under))
-    .flatMap(({ system, gates }) => (findUnsteady(gates) === undefined ? [] : system))
+  return pilots
+    .filter((pilot) => pilot.race === race)
+    .flatMap(({ systems }) => systems)
+    .flatMap(({ system, steady }) => (steady || (system !== over && system !== under) ? [] : system))
 }

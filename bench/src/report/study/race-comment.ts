@@ -29,7 +29,7 @@ function linesOf(finding: Finding, all: readonly Finding[], result: StudyResult)
   const seconds = result.heats.reduce((sum, heat) => sum + heat.seconds, 0)
   const starts = result.heats.filter((heat) => heat.race === race).length
   const caught = smallest === null ? null : 1 - (1 - LIMIT) / smallest
-  const unsteady = unsteadyOf(finding, result.analysis)
+  const unsteady = unsteadyOf(finding, result.race?.pilots ?? [])
   return [
     `**${plain(race.replace(/^GET /, ''))}**: ${verdictOf(finding, result)}`,
     `${plain(over)} over ${plain(under)} ${formatInterval(ratioOf(finding, 'rate'))} by requests at saturation, ${formatInterval(ratioOf(finding, 'cpu'))} by CPU per request; ${decides === 'rate' ? 'the former' : 'the latter'} decides.`,

@@ -15,7 +15,7 @@ import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/analysis/race.ts'
-import { findUnsteady, isTested, LEAST_STARTS, unsteadyOf } from '../../judge/study/findings.ts'
+import { isTested, LEAST_STARTS, unsteadyOf } from '../../judge/study/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
@@ -67,7 +67,7 @@ export function documentOfRace(result: StudyResult): Document {
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
 export function describeFinding(finding: Finding, result: Judged): string {
   const { decides, over, under, isTwin, ratio, smallest } = finding
-  const unsteady = unsteadyOf(finding, result.analysis)
+  const unsteady = unsteadyOf(finding, result.race?.pilots ?? [])
   const where = `${placeOf(finding, result.race?.connections ?? 0)}${unsteady.length === 0 ? '' : `; ${listOf(unsteady)} may have been cold`}`
   if (ratio === null) return describeVoid(finding, result, where)
   const { low, high } = ratio
@@ -86,7 +86,7 @@ export function describeFinding(finding: Finding, result: Judged): string {
     : `${over} needs ${change} ${more} CPU per request than ${under} (${where})`
 }
 
-type Judged = Pick<StudyResult, 'race' | 'settings' | 'warnings' | 'finishedAt' | 'heats' | 'analysis'>
+type Judged = Pick<StudyResult, 'race' | 'settings' | 'enoughMs' | 'finishedAt' | 'heats' | 'analysis'>
 
 function describeVoid({ race, over, under }: Finding, { analysis }: Judged, where: string): string {
   const reasons = (analysis?.cells ?? [])
@@ -95,22 +95,20 @@ function describeVoid({ race, over, under }: Finding, { analysis }: Judged, wher
   return `${over} and ${under} were not compared (${where})${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`
 }
 
-function whyVoid({ system, gates }: StudyFigures): string | undefined {
-  const failed = gates.find(({ verdict }) => verdict === 'failed')
-  return failed && `${system} is void (${failed.finding})`
+function whyVoid({ system, void: reason }: StudyFigures): string | undefined {
+  return reason === null ? undefined : `${system} is void (${reason})`
 }
 
 /** What would give one is told, where it is known. */
 function describeFew(
   finding: Finding,
-  { settings, heats, warnings, finishedAt }: Judged,
+  { settings, heats, enoughMs, finishedAt }: Judged,
   where: string,
 ): string {
   const { over, under } = finding
-  const dropped = warnings.find((one) => one.kind === 'heats-dropped')
   const advice =
-    dropped?.enoughMs !== undefined
-      ? `--max-time ${dropped.enoughMs / 1000}s would be enough`
+    enoughMs !== null
+      ? `--max-time ${enoughMs / 1000}s would be enough`
       : finishedAt === null
         ? `the whole race has ${settings.heats}`
         : `it takes ${LEAST_STARTS}`
@@ -251,11 +249,9 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
 ]
 
 function voidNote({ cell, shown }: Entry): string[] {
-  const failed = shown?.gates.find(({ verdict }) => verdict === 'failed')
+  const reason = shown?.void ?? null
   const late = shown?.openLoop?.voidedBecause ?? null
-  if (failed !== undefined) return [`${cell.title} is void: ${failed.finding}.`]
-  const unsteady = findUnsteady(shown?.gates ?? [])
-  if (unsteady !== undefined) return [`${cell.title} may have been cold: ${unsteady.finding}.`]
+  if (reason !== null) return [`${cell.title} is void: ${reason}.`]
   return late === null ? [] : [`The latency of ${cell.title} is void: ${late}.`]
 }
 

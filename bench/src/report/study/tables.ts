@@ -44,7 +44,7 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
   left('system', 0, ({ cell }) => cell.title),
   right('per s', 0, ({ shown }) => {
     if (shown === undefined) return 'skipped'
-    return shown.voided ? 'void' : orUnknown(shown.figures.rate?.value, formatRate)
+    return shown.void !== null ? 'void' : orUnknown(shown.figures.rate?.value, formatRate)
   }),
   counted('95 %', 1, ({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
   counted('CPU µs', 0, ({ cpu, figures }) => {
@@ -73,8 +73,8 @@ function titleOf(race: string, own: Race | undefined, cells: readonly Cell[]): s
 
 function noteOf({ title, skipped, cores }: Cell, figures: StudyFigures | undefined): string[] {
   if (skipped !== null) return [`${title} was skipped: ${skipped}.`]
-  const failed = figures?.gates.find(({ verdict }) => verdict === 'failed')
-  if (failed !== undefined) return [`${title} is void: ${failed.finding}.`]
+  const reason = figures?.void ?? null
+  if (reason !== null) return [`${title} is void: ${reason}.`]
   if (cores.given < cores.wanted)
     return [`${title} had ${cores.given} of the ${cores.wanted} cores that it can use.`]
   return []
@@ -140,7 +140,7 @@ export function entriesOf({ analysis }: StudyResult, cells: readonly Cell[]): En
 }
 
 export function isCounted(shown: StudyFigures | undefined): shown is StudyFigures {
-  return shown !== undefined && !shown.voided
+  return shown?.void === null
 }
 
 /** A column of figures; blank where nothing counts. */
@@ -157,8 +157,8 @@ export function startupChart({ analysis }: StudyResult, races: readonly string[]
   const panels = races.map((race) => ({
     title: race,
     dots: (analysis?.cells ?? [])
-      .flatMap(({ race: own, system, voided, figures: { startup } }) =>
-        own !== race || voided || startup === undefined ? [] : [{ ...startup, name: system, leads: false }],
+      .flatMap(({ race: own, system, figures: { startup } }) =>
+        own !== race || startup === undefined ? [] : [{ ...startup, name: system, leads: false }],
       )
       .toSorted((one, other) => one.value - other.value),
   }))
@@ -270,14 +270,14 @@ function millisecondsOf(shown: StudyFigures | undefined, name: Metric): string {
 /** A system or an app, with what is known of its open loops. */
 interface Late {
   cell: Pick<Cell, 'title'>
-  shown: Partial<Pick<StudyFigures, 'openLoop' | 'voided'>> | undefined
+  shown: Partial<Pick<StudyFigures, 'openLoop' | 'void'>> | undefined
 }
 
 /** Each reason once. What voids a system itself is said beside its rate. */
 export function voidNotes(entries: readonly Late[]): string[] {
   const voided = entries.flatMap(({ cell, shown }) => {
     const reason = shown?.openLoop?.voidedBecause ?? null
-    return reason === null || shown?.voided ? [] : [{ title: cell.title, reason }]
+    return reason === null || shown?.void ? [] : [{ title: cell.title, reason }]
   })
   return [...Map.groupBy(voided, ({ reason }) => reason)].map(
     ([reason, group]) => `The latency of ${listOf(group.map(({ title }) => title))} is void: ${reason}.`,
@@ -288,7 +288,7 @@ export function voidNotes(entries: readonly Late[]): string[] {
 export function lateNotes(entries: readonly Late[], names: { [Name in Metric]?: string }): string[] {
   const late = entries.flatMap(({ cell, shown }) => {
     const left = (shown?.openLoop?.late ?? []).flatMap((one) => names[one] ?? [])
-    return left.length === 0 || shown?.voided ? [] : [{ title: cell.title, left: listOf(left) }]
+    return left.length === 0 || shown?.void ? [] : [{ title: cell.title, left: listOf(left) }]
   })
   return [...Map.groupBy(late, ({ left }) => left)].map(
     ([left, group]) =>

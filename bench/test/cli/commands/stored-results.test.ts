@@ -81,6 +81,6 @@ describe('report', () => {
     assert.match(missing.stderr, /cannot be read \(ENOENT\): give the result\.json of a run\.$/m)
     writeFileSync(join(DIRECTORY, 'text.json'), '[')
     assert.match((await run('report', 'text.json')).stderr, /it is not JSON/)
-    assert.match((await run('report', 'old')).stderr, /its schema is 1, here it is 5/)
+    assert.match((await run('report', 'old')).stderr, /its schema is 1, here it is 6/)
   })
 })

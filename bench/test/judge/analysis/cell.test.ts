@@ -6,7 +6,7 @@ import { cellOf, heatOf, measuredOf, sliceOf } from './laboratory.ts'
 
 const DIRECT = cellOf('node/hello')
 const NGINX = cellOf('node/hello', 'nginx')
-const cellsOf = (measured: Measured) => analyse(measured, () => []).cells
+const cellsOf = (measured: Measured) => analyse(measured, () => null).cells
 
 test('peak memory is the highest of the launches that served the cell', () => {
   const launches = (app: number, nginx: number | null) => [
@@ -52,14 +52,4 @@ test('a mean has an interval from two launches on', () => {
   near(figures?.rate?.value, Math.sqrt(100 * 110) / 0.2)
   // Student's t with one degree of freedom on two logarithms: 12.7062 times half their distance.
   near(figures?.rate?.high, (Math.sqrt(100 * 110) / 0.2) * Math.exp((12.7062 * Math.log(1.1)) / 2), 1e-4)
-})
-
-test('mean latency is that of all responses that count, not of slices', () => {
-  const slices = [
-    sliceOf(DIRECT.id, 100, { meanLatency: 0.001 }),
-    sliceOf(DIRECT.id, 300, { meanLatency: 0.003 }),
-    sliceOf(DIRECT.id, 100, { meanLatency: 1, disturbed: true }),
-  ]
-  near(cellsOf(measuredOf([DIRECT], [heatOf(1, slices)]))[0]?.meanLatency, 0.0025)
-  assert.equal(cellsOf(measuredOf([DIRECT], [heatOf(1, [])]))[0]?.meanLatency, null)
 })

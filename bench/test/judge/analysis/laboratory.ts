@@ -32,7 +32,6 @@ export function sliceOf(cell: string, requests: number, given: Partial<Slice> = 
       requests,
       at: 0,
       checked: 0,
-      meanLatency: 0.001,
       cpuSeconds: { app: 0.2, proxy: 0, generator: 0.1 },
     },
     disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
@@ -50,11 +49,10 @@ export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {})
 
 export function measuredOf(cells: Cell[], heats: Heat[]): Measured {
   return {
-    warnings: [],
+    stolen: 0,
     cells,
     heats,
     conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),
-    driver: { name: 'startgrid', version: '1' },
     settings: { ...golden('race').settings, heats: heats.length, slices: 1, sliceMs: 200, cores: null },
   }
 }

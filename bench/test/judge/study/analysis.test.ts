@@ -36,20 +36,15 @@ test('a ratio of launches, its interval and its verdict', () => {
   equal(fast?.coreUse, 1)
 })
 
-test('a system that was never warm is void in a study, and a finding in a race of commands', () => {
-  const judged = (isRace: boolean) => {
-    const { result, analysis } = analyse(RATES, (one) => {
-      for (const cell of one.cells) cell.warmupMs = 60_000
-      if (isRace)
-        one.race = { systems: [], requests: [], connections: 64, twin: null, precision: null, pilots: [] }
-    })
-    const kept = recordOf({ ...result, analysis }).analysis?.cells[0]?.gates ?? []
-    const race = analysis.cells[0]?.race ?? ''
-    const unsteady = unsteadyOf({ race, over: 'fast', under: 'slow' }, analysis)
-    return [analysis.cells[0]?.voided, kept.find(({ gate }) => gate === 'warmup')?.verdict, unsteady]
-  }
-  deepEqual(judged(false), [true, 'failed', []])
-  deepEqual(judged(true), [false, 'unknown', ['fast', 'slow']])
+test('a system that was not steady when the pilot ended is named where it is compared', () => {
+  const systems = ['slow', 'fast', 'wide'].map((system) => ({
+    ...{ system, bytes: 12, masked: 0, coreUse: 1 },
+    steady: system !== 'fast',
+  }))
+  const pilots = [{ race: 'race', decides: 'rate' as const, warmupMs: 500, systems, difference: null }]
+  deepEqual(unsteadyOf({ race: 'race', over: 'fast', under: 'slow' }, pilots), ['fast'])
+  deepEqual(unsteadyOf({ race: 'race', over: 'wide', under: 'slow' }, pilots), [])
+  deepEqual(unsteadyOf({ race: 'other', over: 'fast', under: 'slow' }, pilots), [])
 })
 
 test('requests per second decide a race of commands, and CPU per request if others took much of the core', () => {

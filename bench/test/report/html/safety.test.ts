@@ -34,7 +34,7 @@ test('whatever is put in stays text', () => {
     command: evil,
     machine: { ...result.machine, cpu: evil, os: evil },
     versions: { ...result.versions, packages: { [evil]: evil } },
-    warnings: [{ kind: 'not-saved', reason: evil }],
+    warnings: [{ kind: 'not-saved', text: evil }],
     cells: result.cells.map((cell) => ({
       ...cell,
       title: cell.title === 'koa' ? evil : cell.title,
@@ -43,9 +43,7 @@ test('whatever is put in stays text', () => {
       skipped: cell.skipped && evil,
     })),
   }
-  const withFindings = withFigures(hostile, ({ gates }) => ({
-    gates: gates.map((gate) => ({ ...gate, finding: evil, advice: gate.advice && evil })),
-  }))
+  const withFindings = withFigures(hostile, (figures) => ({ void: figures.void && evil }))
   const page = pageOf(withFindings)
   assert.equal(all(page, 'script').length, 0)
   assert.equal(all(page, 'style').length, 1)

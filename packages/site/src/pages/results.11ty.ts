@@ -1,7 +1,6 @@
 import type { Standing, StandingEntry } from '@startgrid/bench/src/judge/standings.ts'
 import { nameOf } from '@startgrid/bench/src/model/names.ts'
 import type { RaceResult } from '@startgrid/bench/src/model/result.ts'
-import { describeWarning } from '@startgrid/bench/src/model/warnings.ts'
 import { type Chart, ratioChart } from '@startgrid/bench/src/report/document.ts'
 import { drawChart } from '@startgrid/bench/src/report/html/charts.ts'
 import { html, type Markup, prose, trusted } from '@startgrid/bench/src/report/html/markup.ts'
@@ -68,7 +67,7 @@ function machineSection(machine: Machine): Markup {
   return html`<section data-machine="${name}" aria-labelledby="${name}">
 <h2 id="${name}">${title}</h2>
 <p class="quiet">Startgrid ${versions.startgrid}, Node ${versions.node}, Bun ${versions.bun}. <a href="/data/${name}.json">Raw JSON</a>.</p>
-<details><summary>${warnings.length} warnings</summary><ul>${warnings.map((one) => html`<li>${prose(describeWarning(one))}</li>`)}</ul></details>
+<details><summary>${warnings.length} warnings</summary><ul>${warnings.map(({ text }) => html`<li>${prose(text)}</li>`)}</ul></details>
 ${standings.map((standing) => raceSection(standing, machine))}
 </section>
 `

@@ -57,6 +57,9 @@ export const assets: readonly Check[] = [
           const request: Request = { target, headers: [['accept-encoding', accepts]] }
           const response = await probe.expect(request, asset(assetType(target), coding))
           if (response?.status === 200) compareDecoded(probe, request, response, body)
+          const received = response && headerValue(response.headers, 'content-encoding')
+          if (coding === undefined && received !== undefined)
+            probe.report(request, { expected: 'no content-encoding', received })
         }
       }),
   },
