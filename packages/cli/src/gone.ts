@@ -1,6 +1,11 @@
 /** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
 const GONE: Readonly<Record<string, string>> = {
   'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
+  'pnpm eject --no-git': 'eject makes no repository; git init does, in the new directory',
+  'pnpm eject --no-lockfile': 'delete package-lock.json if you use another package manager than npm',
+  'pnpm eject --yes': 'name the app and the directory, and it asks nothing',
+  'pnpm eject --framework': 'name the app: pnpm eject fastify/ssr ../my-app',
+  'pnpm eject --role': 'name the app: pnpm eject fastify/ssr ../my-app',
   '--with metrics': 'choose --with telemetry and set OTEL_METRICS_EXPORTER=prometheus',
   '--with bench': 'race pull requests with the action of this repository, action/README.md',
   'pnpm bench --docker': 'docker compose run --rm bench runs the benchmark in a container',

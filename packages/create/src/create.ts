@@ -1,22 +1,15 @@
-import { currentDirectory, runCommand } from '@startgrid/eject/command.ts'
-import { readBundle } from './bundle.ts'
+import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+import { runCommand } from '@startgrid/eject/command.ts'
 
-/** `npm create startgrid@latest my-app` */
-
-const { apps, options, sources } = readBundle(new URL('projects.json.br', import.meta.url))
+/** `npm create startgrid@latest fastify/ssr my-app` */
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   command: 'npm create startgrid@latest',
-  // npm keeps options before `--` for itself.
-  separator: '-- ',
-  takesApp: false,
+  example: 'npm create startgrid@latest fastify/ssr my-app -- --with nginx,kubernetes',
   defaultPath: 'my-app',
-  from: currentDirectory(),
-  apps,
-  options,
-  async readSource(name) {
-    const source = sources[name]
-    if (source === undefined) throw new Error(`The package lacks ${name}.`)
-    return source
+  readSource() {
+    const bytes = readFileSync(new URL('source.json.br', import.meta.url))
+    return JSON.parse(brotliDecompressSync(bytes).toString())
   },
 })

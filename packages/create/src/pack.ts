@@ -1,22 +1,18 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { AppSource } from '@startgrid/eject/eject-tree.ts'
-import { OPTIONS } from '@startgrid/eject/options.ts'
-import { listApps, readSource } from '@startgrid/eject/source.ts'
-import { APPS } from '@startgrid/grid/apps.ts'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { readSource } from '@startgrid/eject/source.ts'
 import { buildProgram } from 'startgrid/program.ts'
-import { writeBundle } from './bundle.ts'
 
-/** Writes dist/: the command in one file, and all apps as data. npm runs this before it packs. */
+/** Writes dist/: the command in one file, and what projects are made of. npm runs this before it packs. */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DIST = join(ROOT, 'dist')
 
 rmSync(DIST, { recursive: true, force: true })
 mkdirSync(DIST)
-const sources: Record<string, AppSource> = {}
-for (const app of APPS) sources[app.name] = await readSource(app, new AbortController().signal)
-const options = OPTIONS.map(({ name, title }) => ({ name, title }))
-writeBundle(join(DIST, 'projects.json.br'), { apps: listApps(), options, sources })
+// Most files of the apps are alike: the window must hold more than one app.
+const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
+writeFileSync(join(DIST, 'source.json.br'), brotliCompressSync(JSON.stringify(readSource()), { params }))
 await buildProgram({ create: join(ROOT, 'src/create.ts') }, { directory: DIST, target: 'node20.12' })

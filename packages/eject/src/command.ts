@@ -1,206 +1,164 @@
-import { resolve } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
-import { chooseApp } from './app-name.ts'
-import { createProject } from './create-project.ts'
-import { EjectError } from './eject-error.ts'
-import type { AppSource } from './eject-tree.ts'
-import { type AppEntry, Cancelled, type Choice, type Chosen, pick } from './picker.ts'
-import { checkProjectName, nameFor } from './project-name.ts'
-import { formatSummary } from './summary.ts'
-import { resolveTarget } from './target.ts'
+import { insteadOf } from '@startgrid/cli/gone.ts'
+import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import { ask, Cancelled } from './ask.ts'
+import { APPS, type App, OPTIONS, type Option, whyNoName, whyNot } from './choices.ts'
+import { makeProject } from './project.ts'
+import type { Source } from './source.ts'
 
-/** Where projects come from: this repository, or a package that has all of them. */
 export interface Origin {
-  /** As a person types it: `pnpm eject`. */
+  /** As a person types it. */
   command: string
-  /** What comes before the options in it: npm needs `--`. */
-  separator: string
-  /** Whether the first positional is an app: `pnpm eject fastify/ssr ../my-app`. */
-  takesApp: boolean
-  /** The directory without a choice, such as `my-app`. */
+  /** Such a command with an option. */
+  example: string
   defaultPath: string
-  /** What paths are relative to. */
-  from: string
-  apps: readonly AppEntry[]
-  options: readonly { name: string; title: string }[]
-  /** @throws {EjectError} if it cannot be read */
-  readSource(app: string, signal: AbortSignal): Promise<AppSource>
-  /** @throws {EjectError} if no project may be written there */
-  checkTarget?(target: string, path: string): Promise<void>
+  /** No project may be below it. */
+  outsideOf?: string
+  /** @throws {ForeseenError} */
+  readSource(): Source
 }
 
 const FLAGS = {
   help: { type: 'boolean' },
-  framework: { type: 'string' },
-  role: { type: 'string' },
   with: { type: 'string', multiple: true },
   name: { type: 'string' },
-  'no-git': { type: 'boolean' },
-  'no-lockfile': { type: 'boolean' },
-  yes: { type: 'boolean' },
 } as const
 
 /**
  * Runs `pnpm eject` or `npm create startgrid`. On a terminal it asks for what is missing.
- * @returns the exit code: 0; 1 if no project was made; 2 if the command line is not valid; 130 if it was interrupted
+ * @returns the exit code: 0; 1 if no project was made; 2 if the command line is not valid; 130 after Ctrl-C
  */
 export async function runCommand(args: readonly string[], origin: Origin): Promise<number> {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const signal of signals) process.once(signal, abort)
   try {
-    return await main(args, origin, controller.signal)
-  } catch (error) {
-    return explain(error, origin, controller.signal)
-  } finally {
-    for (const signal of signals) process.removeListener(signal, abort)
-  }
-}
-
-async function main(args: readonly string[], origin: Origin, signal: AbortSignal): Promise<number> {
-  const { values, positionals } = parseCommandLine(args, FLAGS, origin.command)
-  if (values.help) {
-    process.stdout.write(help(origin))
+    const { values, positionals } = parseCommandLine(args, FLAGS, origin.command)
+    const [appName, path, ...more] = positionals
+    const canAsk = process.stdin.isTTY && process.stdout.isTTY && !process.env.CI
+    if (values.help || more.length > 0 || (path === undefined && !canAsk)) {
+      process[values.help ? 'stdout' : 'stderr'].write(help(origin))
+      return values.help ? 0 : 2
+    }
+    const app = appName === undefined ? undefined : findApp(appName)
+    const options = values.with?.flatMap((names) => names.split(',')).map(findOption)
+    const choice =
+      app !== undefined && path !== undefined
+        ? { app, options: options ?? [], path }
+        : await ask({ app, options }, { title: origin.command, defaultPath: origin.defaultPath })
+    for (const option of choice.options) {
+      const reason = whyNot(choice.app, option)
+      if (reason !== undefined) throw new ForeseenError(`${choice.app.name} cannot have ${option}. ${reason}`)
+    }
+    process.stdout.write(create(choice, values.name, origin))
     return 0
-  }
-  const known = readChoice(values, positionals, origin)
-  if (known === undefined) return usage(origin)
-  const isComplete = known.path !== undefined && known.framework !== undefined && known.role !== undefined
-  if (!isComplete && !values.yes && !isInteractive()) return usage(origin)
-  const choice = isComplete || values.yes ? withDefaults(known, origin) : await ask(known, origin, signal)
-  const app = chooseApp(`${choice.framework}/${choice.role}`, origin.apps)
-  const target = await resolveTarget(choice.path, origin.from, origin.checkTarget)
-  const name = values.name ?? nameFor(target)
-  checkProjectName(name)
-  const source = await origin.readSource(app.name, signal)
-  const { options } = choice
-  const [git, lockfile] = [!values['no-git'], !values['no-lockfile']]
-  const created = await createProject({ source, target, name, options, git, lockfile, signal })
-  process.stdout.write(formatSummary(created, choice.path))
-  return 0
-}
-
-interface Flags {
-  framework?: string | undefined
-  role?: string | undefined
-  with?: string[] | undefined
-}
-
-/** @returns undefined if there are too many positionals */
-function readChoice(flags: Flags, positionals: readonly string[], origin: Origin): Choice | undefined {
-  const { takesApp, apps } = origin
-  const [appName, path, ...more] = takesApp ? positionals : [undefined, ...positionals]
-  if (more.length > 0) return undefined
-  const app = appName === undefined ? undefined : chooseApp(appName, apps)
-  const framework = flags.framework ?? app?.framework
-  const role = flags.role ?? app?.role
-  requireKnown('framework', framework, apps)
-  requireKnown('role', role, apps)
-  return { framework, role, path, options: flags.with?.flatMap((names) => names.split(',')) }
-}
-
-function requireKnown(what: 'framework' | 'role', name: string | undefined, apps: readonly AppEntry[]): void {
-  const names = namesOf(what, apps)
-  if (name === undefined || names.includes(name)) return
-  throw new EjectError(`There is no ${what} '${name}'. There are: ${names.join(', ')}.`)
-}
-
-/** What `--yes` takes where nothing was said. */
-function withDefaults(known: Choice, { defaultPath, apps }: Origin): Chosen {
-  return {
-    framework: known.framework ?? defaultFramework(apps),
-    role: known.role ?? 'hello',
-    path: known.path ?? defaultPath,
-    options: known.options ?? [],
+  } catch (error) {
+    if (error instanceof Cancelled) return 130
+    // For a full disk or a missing permission, the system's message is good enough.
+    const isForeseen = error instanceof ForeseenError || (error instanceof Error && 'syscall' in error)
+    if (!isForeseen) throw error
+    process.stderr.write(`${error.message}\n`)
+    return error instanceof UsageError ? 2 : 1
   }
 }
 
-/** The catalogue begins with bare node, which needs the most code: the one behind it. */
-function defaultFramework(apps: readonly AppEntry[]): string {
-  const [bare = '', next = bare] = namesOf('framework', apps)
-  return next
-}
-
-function namesOf(what: 'framework' | 'role', apps: readonly AppEntry[]): string[] {
-  return [...new Set(apps.map((app) => app[what]))]
-}
-
-async function ask(known: Choice, origin: Origin, signal: AbortSignal): Promise<Chosen> {
-  const { apps, defaultPath, command } = origin
-  const optionsOf = async (app: string) => {
-    const { options } = await origin.readSource(app, signal)
-    return origin.options.map((option) => ({ ...option, ...refusalOf(options[option.name]) }))
+/** @param name of the project; that of its directory if it is not given. @returns what to do next */
+function create(
+  { app, options, path }: { app: App; options: readonly Option[]; path: string },
+  name: string | undefined,
+  { outsideOf, readSource }: Origin,
+): string {
+  const target = resolve(process.env.INIT_CWD ?? '', path) // pnpm runs scripts in the root of the workspace
+  checkTarget(target, path, outsideOf)
+  const known = name ?? basename(target)
+  const reason = whyNoName(known)
+  if (reason !== undefined) throw new ForeseenError(`${reason} Give another one with --name.`)
+  const project = makeProject(readSource(), { app, name: known, options })
+  const { dependencies, devDependencies } = JSON.parse(project.get('package.json') ?? '')
+  if (known in { ...dependencies, ...devDependencies })
+    throw new ForeseenError(`'${known}' is a package that the project needs: give another --name.`)
+  for (const [file, content] of project) {
+    mkdirSync(dirname(join(target, file)), { recursive: true })
+    writeFileSync(join(target, file), content)
   }
-  return pick(known, { apps, optionsOf, title: command, defaultPath, signal })
+  return `${known} is a project of its own now: ${project.size} files in ${path}
+${writeLockfile(target)}
+  cd ${/^[\w./~+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}
+  npm install && npm run dev   # needs Node 24 or newer
+
+Then open http://127.0.0.1:3000, and edit src/${app.role}.ts. README.md has the rest.
+`
 }
 
-function refusalOf(option: AppSource['options'][string] | undefined): { refused?: string } {
-  return option !== undefined && 'refused' in option ? { refused: option.refused } : {}
+/** The one app that a name such as `fastify/ssr` stands for. @throws {ForeseenError} listing the right names */
+function findApp(name: string): App {
+  const found = APPS.filter((app) => [app.name, app.framework, app.role].includes(name))
+  const [app, ...others] = found
+  if (app === undefined)
+    throw new ForeseenError(`There is no app '${name}'. These are:\n\n${listNames(APPS)}`)
+  if (others.length > 0)
+    throw new ForeseenError(`'${name}' is ${found.length} apps. Name one of them:\n\n${listNames(found)}`)
+  return app
 }
 
-function isInteractive(): boolean {
-  return process.stdin.isTTY && process.stdout.isTTY && !process.env.CI
+function findOption(name: string): Option {
+  if (name in OPTIONS) return name as Option
+  const known = Object.keys(OPTIONS).join(', ')
+  throw new ForeseenError(
+    insteadOf(`--with ${name}`) ?? `There is no option '${name}'. The options are: ${known}.`,
+  )
 }
 
-function usage(origin: Origin): number {
-  process.stderr.write(help(origin))
-  return 2
+/** A line per framework. */
+function listNames(apps: readonly App[]): string {
+  return CATALOGUE.map((framework) => apps.filter((app) => app.framework === framework.name))
+    .filter((own) => own.length > 0)
+    .map((own) => `  ${own.map(({ name }) => name.padEnd(16)).join('')}`.trimEnd())
+    .join('\n')
 }
 
-function help({ command, separator, takesApp, defaultPath, apps, options }: Origin): string {
-  const byDefault = defaultFramework(apps)
-  const rows = namesOf('framework', apps).map((name) => apps.filter(({ framework }) => framework === name))
-  const width = Math.max(...options.map(({ name }) => name.length), 0)
-  const example = takesApp
-    ? `${command} ${byDefault}/ssr ${defaultPath}`
-    : `${command} ${defaultPath} ${separator}--framework ${byDefault} --role ssr`
-  return [
-    `${takesApp ? `${command} <framework>/<role> <directory>` : `${command} <directory>`}   makes a project of one app`,
-    '',
-    '  --framework NAME, --role NAME   which app',
-    '  --with NAME   adds an option; several as --with a,b',
-    '  --name NAME   the npm name of the project; by default that of its directory',
-    '  --no-git      no repository with a first commit',
-    '  --no-lockfile no package-lock.json, such as for pnpm',
-    `  --yes         asks nothing: ${byDefault}/hello where nothing else was said`,
-    '',
-    'On a terminal it asks for what is missing. The apps:',
-    '',
-    ...rows.map((own) => `  ${own.map(({ name }) => name.padEnd(16)).join('')}`.trimEnd()),
-    '',
-    ...(options.length === 0
-      ? []
-      : ['Options:', '', ...options.map(({ name, title }) => `  ${name.padEnd(width)}   ${title}`), '']),
-    `The directory must be new or empty.${takesApp ? ' It must be outside of this repository.' : ''}`,
-    '',
-    `  ${example}`,
-    '',
-  ].join('\n')
+/** @throws {ForeseenError} if no project may be there */
+function checkTarget(target: string, path: string, outsideOf: string | undefined): void {
+  const way = outsideOf === undefined ? '..' : relative(outsideOf, target)
+  if (!way.startsWith('..') && !isAbsolute(way))
+    throw new ForeseenError(`${path} is inside this repository: choose a directory outside of it.`)
+  if (!existsSync(target)) return
+  if (!statSync(target).isDirectory()) throw new ForeseenError(`${path} is a file: choose another name.`)
+  const [found] = readdirSync(target)
+  if (found !== undefined)
+    throw new ForeseenError(`${path} is not empty (it has ${found}): choose another directory, or empty it.`)
 }
 
-/** @returns the exit code */
-function explain(error: unknown, origin: Origin, signal: AbortSignal): number {
-  if (signal.aborted || error instanceof Cancelled) {
-    if (signal.aborted) process.stderr.write('Interrupted: nothing was written.\n')
-    return 130
-  }
-  if (error instanceof UsageError) {
-    process.stderr.write(`${error.message}\n\n${help(origin)}`)
-    return 2
-  }
-  // For a full disk or a missing permission, the system's message is good enough.
-  if (!(error instanceof ForeseenError || hasSyscall(error))) throw error
-  process.stderr.write(`${error.message}\n`)
-  return 1
+/** Lets npm write package-lock.json, without the host of its registry. @returns nothing, or a line that says why it did not */
+function writeLockfile(directory: string): string {
+  const args = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund']
+  const { status, stderr, error } = spawnSync(
+    'npm',
+    [...args, '--omit-lockfile-registry-resolved', '--fetch-retries=1'],
+    { cwd: directory, encoding: 'utf8', shell: process.platform === 'win32' }, // there, npm is a script of the shell
+  )
+  if (status === 0) return ''
+  const reason = error === undefined ? stderr.trim().split('\n')[0] : 'there is no npm'
+  return `It has no package-lock.json (${reason}). npm install writes it: commit it, because image and CI need it.\n`
 }
 
-function hasSyscall(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error
-}
+function help({ command, example }: Origin): string {
+  return `${command} <framework>/<role> <directory>   makes a project of one app
 
-/** Where the command was typed: package managers run scripts elsewhere. */
-export function currentDirectory(): string {
-  return resolve(process.env.INIT_CWD ?? process.cwd())
+  --with NAME   adds an option; several as --with a,b
+  --name NAME   the npm name of the project; by default that of its directory
+
+On a terminal it asks for what is missing. The directory must be new or empty. The apps:
+
+${listNames(APPS)}
+
+The options:
+
+${Object.entries(OPTIONS)
+  .map(([name, title]) => `  ${name.padEnd(12)}${title}`)
+  .join('\n')}
+
+  ${example}
+`
 }

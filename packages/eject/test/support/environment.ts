@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path'
-import { WORKSPACE } from '../../src/workspace.ts'
+import { ROOT } from '../../src/source.ts'
 
 /**
  * The environment of a person who has a Node, and nothing of the workspace: neither its programs on the PATH nor what pnpm, turbo and
@@ -8,7 +8,7 @@ import { WORKSPACE } from '../../src/workspace.ts'
  */
 export function personalEnvironment(node: string): NodeJS.ProcessEnv {
   const { PATH = '', ...others } = process.env
-  const strangers = PATH.split(delimiter).filter((directory) => !directory.startsWith(WORKSPACE))
+  const strangers = PATH.split(delimiter).filter((directory) => !directory.startsWith(ROOT))
   const kept = Object.entries(others).filter(
     ([name]) =>
       !/^(npm_(?!config_(registry|cache|userconfig)$)|pnpm_|TURBO|NODE_TEST|NODE_ENV$|INIT_CWD$)/i.test(name),

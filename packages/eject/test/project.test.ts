@@ -1,0 +1,210 @@
+import { deepEqual, doesNotMatch, equal, match, ok, throws } from 'node:assert/strict'
+import { builtinModules } from 'node:module'
+import { posix } from 'node:path'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { APPS, type App, OPTIONS, type Option, whyNot } from '../src/choices.ts'
+import { makeProject } from '../src/project.ts'
+import { readSource } from '../src/source.ts'
+
+/** What every project is like, without installing any. */
+
+const source = readSource()
+
+function make(app: App, options: readonly Option[] = []) {
+  const files = makeProject(source, { app, name: '@acme/tea_shop', options })
+  return {
+    files,
+    manifest: JSON.parse(files.get('package.json') ?? ''),
+    read: (path: string) => files.get(path) ?? '',
+  }
+}
+
+/** What a file imports; these tests may look for it by its form, because Biome has formatted it. */
+function listImports(text: string): string[] {
+  return [...text.matchAll(/^(?:import |export |\} from )(?:.*from )?'([^'\n]+)'$/gm)].map(
+    ([, from = '']) => from,
+  )
+}
+
+/** The package of a specifier, such as `@koa/router`; undefined for a file and for a module of Node. */
+function packageOf(from: string): string | undefined {
+  if (/^(?:\.|#|node:|virtual:|bun:)/.test(from) || builtinModules.includes(from)) return undefined
+  return from.split('/', from.startsWith('@') ? 2 : 1).join('/')
+}
+
+for (const app of APPS) {
+  const isServer = app.runtime !== 'nginx'
+
+  test(`${app.name} has all that it imports, and nothing of another role or of this repository`, () => {
+    const { files, manifest } = make(app)
+    const lost = [...files].flatMap(([path, text]) =>
+      /^recipes\/|(?<!\.tsx?)$/.test(path)
+        ? []
+        : listImports(text)
+            .filter((from) => !isThere(path, from))
+            .map((from) => `${path}: ${from}`),
+    )
+    deepEqual(lost, [])
+    const others = ['hello', 'ssr', 'status', 'role'].filter((role) => role !== app.role)
+    deepEqual(
+      [...files.keys()].filter((path) =>
+        others.some((role) => /^(?:src|test)\//.test(path) && posix.basename(path).startsWith(`${role}.`)),
+      ),
+      [],
+    )
+    equal(
+      [...files.keys()].some((path) => path.startsWith('shared/page/')),
+      app.role === 'ssr',
+    )
+    for (const [path, text] of files)
+      doesNotMatch(text.replace(/^Copied from .*$/m, ''), /startgrid|workspace:|catalog:|\{\{\w+\}\}/i, path)
+    for (const range of Object.values({ ...manifest.dependencies, ...manifest.devDependencies }))
+      match(String(range), /^\^?\d+\.\d+\.\d+$/)
+
+    /** What the server runs is in its dependencies: an image has no others. */
+    function isThere(path: string, from: string): boolean {
+      const name = packageOf(from)
+      const isServed =
+        /^(?:src|shared)\/(?!testing\/|page\/(?:dev\/|vite\.config|hydrate|shop\/client))/.test(path)
+      if (name !== undefined)
+        return name in manifest.dependencies || ((!isServed || !isServer) && name in manifest.devDependencies)
+      const file = from.replace('#shared/', 'shared/')
+      if (from === '#shared/page/server.js') return files.has('shared/page/server.d.ts')
+      return from.startsWith('#')
+        ? files.has(file)
+        : !from.startsWith('.') || files.has(posix.join(posix.dirname(path), from))
+    }
+  })
+
+  test(`${app.name}: a recipe needs what its first line installs, and works in src`, () => {
+    const { files, manifest } = make(app)
+    for (const [path, text] of files) {
+      if (!path.startsWith('recipes/')) continue
+      const [, installed = ''] = /^\/\/ npm install (.*)\n/.exec(text) ?? []
+      const packages = installed.split(' ').filter(Boolean)
+      // npm install leaves a package where it is: in devDependencies, which an image has not.
+      deepEqual(
+        packages.filter((name) => name in manifest.devDependencies),
+        [],
+        path,
+      )
+      const known = new Set([...packages, ...Object.keys(manifest.dependencies)])
+      for (const from of listImports(text)) {
+        const name = packageOf(from)
+        ok(name === undefined || known.has(name), `${path} imports ${from}`)
+        ok(!from.startsWith('.') || files.has(posix.join('src', from)), `${path} imports ${from}`)
+        ok(
+          !from.startsWith('#') || files.has(from.slice(1)) || from === '#shared/page/server.js',
+          `${path} imports ${from}`,
+        )
+      }
+    }
+  })
+}
+
+test('a role is one replacement, and a server without its text is refused', () => {
+  const [app] = APPS.filter(({ name }) => name === 'express/status')
+  ok(app)
+  match(make(app).read('src/server.ts'), /^import \{ status as routes \} from '\.\/status\.ts'$/m)
+  const files = { ...source.files, 'apps/express/src/server.ts': '// another one\n' }
+  throws(
+    () => makeProject({ ...source, files }, { app, name: 'a', options: [] }),
+    /is there 0 times, not once/,
+  )
+})
+
+test('signals reach the server: whatever starts it in production names node, bun or nginx, and not npm', () => {
+  for (const app of APPS) {
+    const { read, manifest } = make(app, app.runtime === 'node' ? ['telemetry'] : [])
+    const program = app.runtime === 'nginx' ? 'nginx' : app.runtime
+    match(read('Dockerfile'), new RegExp(`^CMD \\["${program}", .*\\]$`, 'm'))
+    const others = [read('Dockerfile'), read('compose.yaml'), read('README.md')].join('\n')
+    doesNotMatch(others, /^.*(?:CMD|ExecStart|command).*npm.*$/m)
+    if (app.runtime !== 'nginx')
+      ok(read('README.md').includes(`ExecStart=/usr/bin/env ${manifest.scripts.start}`))
+  }
+})
+
+test('its scripts are for every shell: no variables, no exec, no single quotes', () => {
+  for (const app of APPS)
+    for (const script of Object.values<string>(make(app).manifest.scripts))
+      doesNotMatch(script, /^\w+=|[;&|] *\w+=|\bexec\b|'|\$/)
+})
+
+test('telemetry starts before the app, and ends after its last response', () => {
+  for (const app of APPS.filter((one) => whyNot(one, 'telemetry') === undefined)) {
+    const { read, manifest } = make(app, ['telemetry'])
+    match(read('src/server.ts'), /^const health = new Health\(log\)\nhealth\.onClose\(stopTelemetry\)$/m)
+    match(manifest.scripts.start, /^node --import \.\/src\/telemetry\.ts src\/server\.ts$/)
+    match(read('Dockerfile'), /^CMD \["node", "--import", "\.\/src\/telemetry\.ts", "src\/server\.ts"\]$/m)
+    for (const from of listImports(read('src/telemetry.ts')))
+      ok(from.startsWith('node:') || from in manifest.dependencies, from)
+  }
+})
+
+test('the manifests of Kubernetes have the name of the project', () => {
+  for (const app of APPS) {
+    const { files } = make(app, ['kubernetes'])
+    const manifests = [...files].filter(([path]) => /^kubernetes\/[\w-]+\.yaml$/.test(path))
+    equal(manifests.length, 6)
+    for (const [path, text] of manifests) {
+      doesNotMatch(text, /\bweb\b/)
+      if (!path.endsWith('kustomization.yaml')) equal(parse(text).metadata.name, 'tea-shop')
+    }
+  }
+})
+
+test('what others make is pinned', () => {
+  for (const app of APPS) {
+    const { read } = make(app)
+    for (const [, image] of read('Dockerfile').matchAll(/^FROM (\S+)/gm))
+      match(String(image), /^[\w/]+:\d+\.\d+\.\d+(?:-[a-z-]+)?$/)
+    for (const [, action] of read('.github/workflows/ci.yml').matchAll(/uses: (\S+)/g))
+      match(String(action), /^[\w/-]+@[\da-f]{40}$/)
+  }
+})
+
+test('a container may do nothing that it need not, and is reached from this machine only', () => {
+  for (const app of APPS) {
+    const { app: service } = parse(make(app).read('compose.yaml')).services
+    deepEqual(
+      [service.read_only, service.init, service.cap_drop, service.security_opt],
+      [true, true, ['ALL'], ['no-new-privileges:true']],
+    )
+    match(service.ports.join(), /^127\.0\.0\.1:[^,]+:3000$/)
+  }
+})
+
+test('NGINX in front of a project is configured as it is here', () => {
+  const app = APPS.find(({ name }) => name === 'express/ssr')
+  ok(app)
+  const lines = new Set(linesOf(make(app, ['nginx']).read('nginx/nginx.conf')))
+  const ours = ['00-http', 'keep-alive'].flatMap((name) =>
+    linesOf(source.files[`nginx/conf/templates/${name}.conf.template`] ?? ''),
+  )
+  // Ports, names and paths are written out, and there are no files for the page.
+  deepEqual(
+    ours.filter((line) => !lines.has(line) && !/\$\{|ceiling|^#/.test(line)),
+    [],
+  )
+})
+
+/** Without indentation; includes as in a project. */
+function linesOf(text: string): string[] {
+  return text.split('\n').map((line) => line.trim().replace('include startgrid/', 'include '))
+}
+
+test('options add, and change nothing but the server, the manifest and how it is started', () => {
+  const app = APPS.find(({ name }) => name === 'express/hello')
+  ok(app)
+  const plain = make(app).files
+  const whole = make(app, Object.keys(OPTIONS) as Option[]).files
+  deepEqual(
+    [...plain]
+      .filter(([path, text]) => whole.get(path) !== text)
+      .map(([path]) => path)
+      .sort(),
+    ['Dockerfile', 'README.md', 'package.json', 'src/server.ts'],
+  )
+})
