@@ -1,0 +1,21 @@
+// npm install multer && npm install --save-dev @types/multer
+import { type ErrorRequestHandler, Router } from 'express'
+import createError from 'http-errors'
+import multer from 'multer'
+
+const form = multer({ limits: { files: 1, fileSize: 2_000_000, fields: 0 } }) // bytes, in memory
+
+/** Errors of multer have no status. */
+const refuse: ErrorRequestHandler = (error, _request, _response, next) => {
+  next(createError(error.code === 'LIMIT_FILE_SIZE' ? 413 : 400, error.message))
+}
+
+export const upload = Router()
+
+upload
+  .route('/uploads')
+  .post(form.single('file'), refuse)
+  .post((request, response) => {
+    if (request.file === undefined) throw createError(400, 'The form has no file.')
+    response.status(201).json({ name: request.file.originalname, size: request.file.size })
+  })

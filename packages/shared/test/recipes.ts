@@ -1,0 +1,340 @@
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, request as sendRequest } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import type { Problem } from '../src/problem.ts'
+import type { Start } from '../src/testing/app.ts'
+import { createOptions, ERROR } from '../src/testing/options.ts'
+
+/*
+ * What the recipes of every framework promise. An app imports this file first, and its recipes with `import()`, because some of them read
+ * their settings when they are loaded.
+ */
+
+const directory = mkdtempSync(join(tmpdir(), 'recipes-'))
+after(() => rmSync(directory, { recursive: true }))
+process.env.SESSION_SECRET = 'not a secret: it is only for tests'
+process.env.DATABASE_FILE = join(directory, 'test.db')
+process.env.UPSTREAM_URL = await startUpstream()
+
+/** @param app the directory of the app @param start an app with the routes of all recipes */
+export function testRecipes(app: string, start: Start): void {
+  testBody(start)
+  testSession(start)
+  testEvents(start)
+  testChat(start)
+  testUpload(start)
+  testStatic(app, start)
+  testRelay(start)
+  testSecondPage(start)
+  testDatabase(start)
+  testCluster(app)
+}
+
+export function testBody(start: Start): void {
+  test('body: a name is greeted; what is no name is 400 and named; 64 KiB are too much', async () => {
+    await using app = await start(createOptions())
+    const greet = (body: string) =>
+      fetch(`${app.url}/greetings`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const greeting = await greet('{"name":"Ada"}')
+    deepEqual([greeting.status, await greeting.json()], [201, { hello: 'Ada' }])
+    const unfit = await greet('{"name":""}')
+    deepEqual([unfit.status, await fieldOf(unfit)], [400, 'name'])
+    equal((await greet('{')).status, 400)
+    equal((await greet(JSON.stringify({ name: 'x'.repeat(70_000) }))).status, 413)
+  })
+}
+
+/** The field that a problem names. */
+async function fieldOf(response: Response): Promise<string | undefined> {
+  const { errors } = (await response.json()) as Problem
+  return errors?.[0]?.field
+}
+
+export function testSession(start: Start): void {
+  const login = (url: string, { headers = {}, name = 'Ada' }) =>
+    fetch(`${url}/login`, {
+      redirect: 'manual',
+      method: 'POST',
+      headers: { origin: url, ...headers },
+      body: new URLSearchParams({ name }),
+    })
+  const cookiesOf = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(';'))
+
+  test('session: who logs in is known; whoever forges a cookie is not', async () => {
+    await using app = await start(createOptions())
+    const me = (cookie: string) => fetch(`${app.url}/me`, { headers: { cookie } })
+    const response = await login(app.url, {})
+    deepEqual([response.status, response.headers.get('location')], [303, '/me'])
+    const pairs = cookiesOf(response).map(([pair = '']) => pair)
+    const known = await me(pairs.join('; '))
+    deepEqual([known.status, await known.json()], [200, { name: 'Ada' }])
+    equal((await me('')).status, 401)
+    for (const [index, pair] of pairs.entries()) {
+      const [name] = pair.split('=')
+      const last = pair.at(-2) === 'A' ? 'B' : 'A'
+      const forged = ['=', '=admin', '=%ff', `=${btoa('{"name":"admin"}')}`, `=${'x'.repeat(3_000)}`]
+      for (const other of [...forged.map((value) => name + value), pair.slice(0, -2) + last + pair.at(-1)])
+        equal((await me(pairs.with(index, other).join('; '))).status, 401, other)
+    }
+  })
+
+  test('session: scripts of pages and other sites cannot use the cookie, which is secure behind TLS', async () => {
+    await using app = await start(createOptions({ TRUST_PROXY: 'loopback' }))
+    const { host } = new URL(app.url)
+    const tls = { 'x-forwarded-proto': 'https', origin: `https://${host}` }
+    for (const [headers, isSecure] of [
+      [{}, false],
+      [tls, true],
+    ] as const) {
+      for (const [, ...attributes] of cookiesOf(await login(app.url, { headers }))) {
+        const names = attributes.map((attribute) => attribute.trim().toLowerCase())
+        deepEqual([names.includes('httponly'), names.includes('samesite=lax')], [true, true])
+        equal(names.includes('secure'), isSecure)
+      }
+    }
+    equal((await login(app.url, { headers: { origin: 'https://evil.example' } })).status, 403)
+    equal((await login(app.url, { name: 'x'.repeat(101) })).status, 400)
+  })
+}
+
+export function testEvents(start: Start): void {
+  test('events: go on after the last one that a client knows, and end when the app stops', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    const response = await fetch(`${app.url}/events`, { headers: { 'last-event-id': '6' } })
+    equal(response.headers.get('content-type')?.split(';')[0], 'text/event-stream')
+    let text = ''
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk
+      if (text.endsWith('\n\n')) options.health.drain()
+    }
+    match(text, /id: 7\n/)
+  })
+
+  test('events: HEAD gets its response, and that ends', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    equal((await fetch(`${app.url}/events`, { method: 'HEAD' })).status, 200)
+    equal((await options.readLines(1))[0]?.status, 200)
+  })
+}
+
+export function testChat(start: Start): void {
+  test('chat: says what it hears, and 1001 when the app stops; then it accepts no more', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    const url = `${app.url.replace('http', 'ws')}/chat`
+    const socket = new WebSocket(url)
+    await once(socket, 'open')
+    socket.send('Hello')
+    const [{ data }] = await once(socket, 'message')
+    equal(data, 'Hello')
+    const closed = once(socket, 'close')
+    options.health.drain()
+    const [{ code }] = await closed
+    equal(code, 1001)
+    const late = new WebSocket(url)
+    equal((await Promise.race([once(late, 'open'), once(late, 'error')]))[0].type, 'error')
+  })
+
+  test('chat: a client that does not reply is cut when the app stops', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    const { hostname, port, host } = new URL(app.url)
+    const socket = connect(Number(port), hostname)
+    const handshake = 'Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13'
+    socket.write(
+      `GET /chat HTTP/1.1\r\nHost: ${host}\r\n${handshake}\r\nSec-WebSocket-Key: ${btoa('0'.repeat(16))}\r\n\r\n`,
+    )
+    match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 101 /)
+    options.health.drain()
+    // The default of SHUTDOWN_TIMEOUT_MS is 9 s; without a limit of its own, ws would wait for 30 s.
+    await once(socket.on('error', () => {}).resume(), 'close', { signal: AbortSignal.timeout(20_000) })
+  })
+}
+
+export function testUpload(start: Start): void {
+  const formOf = (size: number) => {
+    const form = new FormData()
+    form.set('file', new File(['x'.repeat(size)], 'tea.txt'))
+    return form
+  }
+
+  test('upload: takes a file of more than 64 KiB; one that is too large is 413, none is 400', async () => {
+    await using app = await start(createOptions())
+    const send = (body: FormData) => fetch(`${app.url}/uploads`, { method: 'POST', body })
+    const taken = await send(formOf(100_000))
+    deepEqual([taken.status, await taken.json()], [201, { name: 'tea.txt', size: 100_000 }])
+    equal((await send(formOf(3_000_000))).status, 413)
+    equal((await send(new FormData())).status, 400)
+  })
+
+  test('upload: a client that leaves is no failure', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    const encoded = new Request(app.url, { method: 'POST', body: formOf(100_000) })
+    const headers = { 'content-type': encoded.headers.get('content-type') ?? '', 'content-length': 101_000 }
+    const upload = sendRequest(`${app.url}/uploads`, { method: 'POST', headers }).on('error', () => {})
+    upload.write(await encoded.bytes())
+    await fetch(`${app.url}/greetings`) // the server has begun to read
+    upload.destroy()
+    const lines = await options.readLines(2)
+    deepEqual(
+      lines.filter(({ level }) => level === ERROR),
+      [],
+    )
+    deepEqual(lines.map(({ path }) => path).sort(), ['/greetings', '/uploads'])
+  })
+}
+
+/** @param app the directory of the app, whose folder `public` is served */
+export function testStatic(app: string, start: Start): void {
+  test('static: files of one folder, with a policy that lets HTML load its own files', async () => {
+    const path = join(app, 'public', 'test')
+    const made = mkdirSync(path, { recursive: true }) ?? path
+    try {
+      writeFileSync(join(path, 'page.html'), '<h1>Tea</h1>')
+      await using served = await start(createOptions())
+      const page = await fetch(`${served.url}/public/test/page.html`)
+      deepEqual([page.status, await page.text()], [200, '<h1>Tea</h1>'])
+      match(page.headers.get('content-security-policy') ?? '', /default-src 'self'/)
+      for (const way of ['test/none.html', '%2e%2e/package.json', '..%2fpackage.json']) {
+        const { status } = await fetch(`${served.url}/public/${way}`)
+        equal(status >= 400 && status < 500, true, `${way}: ${status}`)
+      }
+    } finally {
+      rmSync(made, { recursive: true })
+    }
+  })
+}
+
+export function testRelay(start: Start): void {
+  test('relay: what an upstream has compressed comes whole, with its cookies, and with the headers of this app', async () => {
+    await using app = await start(createOptions())
+    const ask = (city: string, method = 'GET') =>
+      fetch(`${app.url}/weather?city=${city}`, { method, headers: { 'x-request-id': 'r-1' } })
+    // One connection: what a wrong length leaves over would become the next response.
+    for (const city of ['gzip', 'br', 'zstd', 'identity', 'gzip']) {
+      const response = await ask(city)
+      deepEqual([response.status, await response.text()], [200, `${city} ${'x'.repeat(1_000)}`])
+      deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
+      equal(response.headers.get('x-content-type-options'), 'nosniff')
+      equal(response.headers.get('x-request-id'), 'r-1')
+    }
+    const nothing = await ask('nothing')
+    deepEqual([nothing.status, await nothing.text()], [204, ''])
+    deepEqual((await ask('gzip', 'HEAD')).status, 200)
+    equal((await ask('missing')).status, 404)
+  })
+
+  test('relay: an upstream that does not respond is 502', async () => {
+    await using app = await start(createOptions())
+    equal((await fetch(`${app.url}/weather?city=reset`)).status, 502)
+  })
+}
+
+export function testSecondPage(start: Start): void {
+  test('second page: its policy has the nonce of its script', async () => {
+    await using app = await start(createOptions())
+    const response = await fetch(`${app.url}/about`)
+    equal(response.headers.get('content-type')?.toLowerCase(), 'text/html; charset=utf-8')
+    const [, nonce] = /'nonce-([^']+)'/.exec(response.headers.get('content-security-policy') ?? '') ?? []
+    equal((await response.text()).includes(`nonce="${nonce}"`), true)
+    equal(response.headers.get('cache-control'), 'private, no-store')
+  })
+}
+
+export function testDatabase(start: Start): void {
+  test('database: keeps what it gets, is a condition of readiness, and is closed after the last response', async () => {
+    let place: string | null = null
+    for (const expected of ['written', 'read again']) {
+      const options = createOptions()
+      await using app = await start(options)
+      const add = (tea: object) =>
+        fetch(`${app.url}/teas`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(tea),
+        })
+      if (expected === 'written') {
+        const added = await add({ name: "Ada's", grams: 50 })
+        equal(added.status, 201)
+        place = added.headers.get('location')
+        equal((await add({ name: 'Assam', grams: 0 })).status, 400)
+      }
+      const tea = await (await fetch(app.url + place)).json()
+      deepEqual(tea, { id: Number(place?.split('/')[2]), name: "Ada's", grams: 50 })
+      equal((await fetch(`${app.url}/teas/1000`)).status, 404)
+      equal((await fetch(`${app.url}/readyz`)).status, 200)
+      await options.health.close()
+      equal((await fetch(`${app.url}/readyz`)).status, 503)
+    }
+  })
+}
+
+/** @param app the directory of the app */
+export function testCluster(app: string): void {
+  const run = (env: NodeJS.ProcessEnv) =>
+    spawn(process.execPath, ['recipes/cluster.ts'], { cwd: app, env: { ...process.env, ...env } })
+
+  test('cluster: replaces a worker that dies, and stops with 0', async () => {
+    const primary = run({ PORT: '0' })
+    const workers: { pid: number; address: string }[] = []
+    primary.stdout.setEncoding('utf8').on('data', (text: string) => {
+      for (const line of text.split('\n').filter(Boolean)) {
+        const { msg, pid, address } = JSON.parse(line)
+        if (msg === 'listening') workers.push({ pid, address })
+      }
+    })
+    const untilThereAre = async (count: number) => {
+      while (workers.length < count) await once(primary.stdout, 'data')
+    }
+    await untilThereAre(availableParallelism())
+    const { pid = 0, address } = workers[0] ?? {}
+    process.kill(pid, 'SIGKILL')
+    await untilThereAre(availableParallelism() + 1)
+    equal(await (await fetch(`${address}/`)).text(), 'Hello World!')
+    primary.kill('SIGTERM')
+    deepEqual(await once(primary, 'exit'), [0, null])
+  })
+
+  test('cluster: a setting that is not valid is said, and ends it with 1', async () => {
+    const primary = run({ PORT: 'x' })
+    let said = ''
+    primary.stderr.setEncoding('utf8').on('data', (text) => {
+      said += text
+    })
+    deepEqual(await once(primary, 'close'), [1, null])
+    match(said, /^PORT is not valid/)
+  })
+}
+
+/** A service that compresses as the request's `city` says. @returns its URL */
+async function startUpstream(): Promise<string> {
+  const compress = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync }
+  const server = createServer((request, response) => {
+    const city = new URL(request.url ?? '', 'http://x').searchParams.get('city') ?? ''
+    if (city === 'reset') return void request.socket.destroy()
+    response.setHeader('x-request-id', request.headers['x-request-id'] ?? '')
+    if (city === 'nothing') return void response.writeHead(204).end()
+    if (city === 'missing') return void response.writeHead(404, { 'content-type': 'text/plain' }).end('none')
+    const body = Buffer.from(`${city} ${'x'.repeat(1_000)}`)
+    const coded = city in compress ? compress[city as keyof typeof compress](body) : body
+    response.setHeaders(
+      new Map([
+        ['content-encoding', city],
+        ['content-length', String(coded.length)],
+      ]),
+    )
+    response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] }).end(coded)
+  }).unref()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
