@@ -1,15 +1,20 @@
 import { deepEqual, doesNotMatch, equal, match, ok, throws } from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { test } from 'node:test'
+import { startProgram } from '@startgrid/cli/test-programs.ts'
 import { parse } from 'yaml'
 import { APPS, type App, OPTIONS, type Option, whyNot } from '../src/choices.ts'
 import { makeProject } from '../src/project.ts'
-import { readSource } from '../src/source.ts'
+import { ROOT, readSource } from '../src/source.ts'
+import { temporaryDirectory } from './support/directory.ts'
 
 /** What every project is like, without installing any. */
 
 const source = readSource()
+
+const BIOME = join(ROOT, 'node_modules/.bin/biome')
 
 function make(app: App, options: readonly Option[] = []) {
   const files = makeProject(source, { app, name: '@acme/tea_shop', options })
@@ -29,7 +34,8 @@ function listImports(text: string): string[] {
 
 /** The package of a specifier, such as `@koa/router`; undefined for a file and for a module of Node. */
 function packageOf(from: string): string | undefined {
-  if (/^(?:\.|#|node:|virtual:|bun:)/.test(from) || builtinModules.includes(from)) return undefined
+  if (/^(?:\.|#|node:|virtual:|bun:)/.test(from) || [...builtinModules, 'bun'].includes(from))
+    return undefined
   return from.split('/', from.startsWith('@') ? 2 : 1).join('/')
 }
 
@@ -81,8 +87,7 @@ for (const app of APPS) {
     const { files, manifest } = make(app)
     for (const [path, text] of files) {
       if (!path.startsWith('recipes/')) continue
-      const [, installed = ''] = /^\/\/ npm install (.*)\n/.exec(text) ?? []
-      const packages = installed.split(' ').filter(Boolean)
+      const packages = installedBy(text)
       // npm install leaves a package where it is: in devDependencies, which an image has not.
       deepEqual(
         packages.filter((name) => name in manifest.devDependencies),
@@ -103,6 +108,17 @@ for (const app of APPS) {
   })
 }
 
+/** The packages of `// npm install ws && npm install --save-dev @types/ws` in its first line, without those for development. */
+function installedBy(recipe: string): string[] {
+  const [line = ''] = recipe.split('\n')
+  if (!line.startsWith('// npm install ')) return []
+  const commands = line
+    .slice('// '.length)
+    .split(' && ')
+    .filter((command) => !command.includes('--save-dev'))
+  return commands.flatMap((command) => command.split(' ').slice(2))
+}
+
 test('a role is one replacement, and a server without its text is refused', () => {
   const [app] = APPS.filter(({ name }) => name === 'express/status')
   ok(app)
@@ -112,6 +128,17 @@ test('a role is one replacement, and a server without its text is refused', () =
     () => makeProject({ ...source, files }, { app, name: 'a', options: [] }),
     /is there 0 times, not once/,
   )
+})
+
+test('what is edited is formatted, and its imports are sorted', async () => {
+  using directory = temporaryDirectory()
+  for (const app of APPS) {
+    const { read } = make(app, app.runtime === 'node' ? ['telemetry'] : [])
+    writeFileSync(join(directory.path, 'biome.json'), read('biome.json').replace(/"vcs"[^}]*\},/, ''))
+    writeFileSync(join(directory.path, `${app.name.replace('/', '-')}.ts`), read('src/server.ts'))
+  }
+  const { code, stdout, stderr } = await startProgram(BIOME, ['check'], { cwd: directory.path }).ended
+  equal(code, 0, stdout + stderr)
 })
 
 test('signals reach the server: whatever starts it in production names node, bun or nginx, and not npm', () => {

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { BROWSER } from '@startgrid/cli/test-programs.ts'
+import { BROWSER, startProgram } from '@startgrid/cli/test-programs.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance'
 import { findApps } from '@startgrid/grid/apps.ts'
 import { chromium, type Page } from 'playwright-core'
@@ -22,6 +22,13 @@ const cases = [
     packageManager: 'pnpm' as PackageManager,
   })),
 ]
+
+/** What recipes read when they are loaded. */
+const RECIPE_ENV = {
+  ...process.env,
+  SESSION_SECRET: 'a secret of at least 32 characters',
+  UPSTREAM_URL: 'http://127.0.0.1',
+}
 
 for (const { app, packageManager } of cases) {
   const isFirst = app.name === 'express/ssr' && packageManager === 'npm'
@@ -56,6 +63,27 @@ for (const { app, packageManager } of cases) {
         } finally {
           await service.stop()
         }
+      })
+    if (app.runtime !== 'nginx')
+      await t.test('recipes pass its type check, and load without what is for development', async () => {
+        const recipes = globSync('*.ts', { cwd: join(path, 'recipes') })
+        for (const recipe of recipes) {
+          const [line = ''] = readFileSync(join(path, 'recipes', recipe), 'utf8').split('\n')
+          const commands = line.startsWith('// npm ') ? line.slice(3).split(' && ') : []
+          for (const command of commands) await project.run(...command.split(' ').slice(1))
+          renameSync(join(path, 'recipes', recipe), join(path, 'src', recipe))
+        }
+        await project.run('run', 'typecheck')
+        await project.run('prune', packageManager === 'npm' ? '--omit=dev' : '--prod')
+        const loaded = recipes
+          .filter((recipe) => recipe !== 'cluster.ts')
+          .map((recipe) => `await import('./src/${recipe}')`)
+        const program = app.runtime === 'bun' ? 'bun' : process.execPath
+        const { code, stderr } = await startProgram(program, ['--eval', loaded.join('\n')], {
+          cwd: path,
+          env: RECIPE_ENV,
+        }).ended
+        equal(code, 0, stderr)
       })
   })
 }

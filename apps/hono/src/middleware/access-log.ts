@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { createMiddleware } from 'hono/factory'
 import { routePath } from 'hono/route'
 import { traceId } from '#shared/log.ts'
-import { clientOf } from './forwarded.ts'
+import { clientOf } from '../forwarded.ts'
 
 /** Lines of `c.get('log')` contain the id of the request. One is written for each response, also after a client abort. */
 export const accessLog = createMiddleware<{ Bindings: Partial<HttpBindings> }>((c, next) => {
