@@ -1,35 +1,29 @@
-import { createServer, type Server } from 'node:http'
-import { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { protect, SERVER_OPTIONS } from '#shared/http/protect.ts'
-import { SecureResponse } from '#shared/http/secure-response.ts'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
+import type { RequestListener } from 'node:http'
+import type { AppOptions } from '#shared/app-options.ts'
+import { limitSilence } from '#shared/handler-timeout.ts'
+import { SECURITY_HEADERS } from '#shared/security.ts'
 import { Context } from './context.ts'
-import { accessLog } from './plugins/access-log.ts'
-import { errors } from './plugins/errors.ts'
-import { health } from './plugins/health.ts'
+import { accessLog } from './middleware/access-log.ts'
+import { onError } from './middleware/errors.ts'
+import { probes } from './middleware/health.ts'
 import { createRouter, type Route } from './router.ts'
 
-/** Does the work of a framework. A request meets the plugins in this order. */
-export function createApp(options: AppOptions, routes: readonly Route[]): Server {
-  const { config, health: state, log } = options
-  const logResponses = accessLog(log)
-  const services = {
-    log,
-    health: state,
-    trustProxy: config.trustProxy,
-    shouldShed: createLoadShedder(config.maxQueueWaitMs),
-  }
-  const handle = createRouter([...health(state), ...routes])
+const securityHeaders = new Map(Object.entries(SECURITY_HEADERS))
 
-  const server = createServer({ ...SERVER_OPTIONS, ServerResponse: SecureResponse }, (request, response) => {
-    const context = new Context(request, response, services)
-    logResponses(context)
+/** Does the work of a framework, in the order in which a request meets it. */
+export function createApp(options: AppOptions, routes: readonly Route[]): RequestListener {
+  const handle = createRouter([...probes, ...routes])
+
+  return async (request, response) => {
+    const context = new Context(request, response, options)
+    response.setHeader('x-request-id', context.requestId)
+    response.setHeaders(securityHeaders)
+    accessLog(context)
+    limitSilence(response, options.config.HANDLER_TIMEOUT_MS)
     try {
-      // A handler that is not async needs no promise.
-      handle(context)?.catch((error: unknown) => errors(context, error))
+      await handle(context)
     } catch (error) {
-      errors(context, error)
+      onError(context, error)
     }
-  })
-  return protect(server, options)
+  }
 }

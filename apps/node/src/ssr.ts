@@ -1,33 +1,47 @@
 import { pipeline } from 'node:stream/promises'
-import { DELAY_MS, ITEMS, parseCount } from '#shared/http/count.ts'
-import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
+import { z } from 'zod'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
-import { logFailure } from '#shared/process/log.ts'
-import { shedLoad } from './plugins/load-shedding.ts'
-import { allowScripts } from './plugins/security-headers.ts'
-import { staticFiles } from './plugins/static-files.ts'
-import { type Route, route } from './router.ts'
+import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
+import { createNonce, pageHeaders } from '#shared/security.ts'
+import { shedLoad } from './middleware/load-shedding.ts'
+import { staticFiles } from './middleware/static-files.ts'
+import { route } from './router.ts'
 
-export const ssr: Route[] = [
+const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
+const Items = Count.pipe(z.number().max(1000)).default(50)
+const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
+const Page = z.object({ items: Items })
+const SlowPage = z.object({ items: Items, delay: Delay })
+
+export const ssr = [
   staticFiles(ASSETS_DIR),
 
-  route('GET', '/', async (context) => {
-    await shedLoad(context)
-    const items = parseCount(context.query('items'), ITEMS)
-    const { requestId } = context
-    context.html(renderPage('shop', { items, requestId, nonce: allowScripts(context.response) }))
-  }),
+  route(
+    'GET',
+    '/',
+    shedLoad((context) => {
+      const { items } = Page.parse(context.query)
+      const { requestId, response } = context
+      const nonce = createNonce()
+      response.setHeaders(new Map(Object.entries(pageHeaders(nonce))))
+      context.html(renderPage('shop', { items, requestId, nonce }))
+    }),
+  ),
 
-  route('GET', '/stream', async (context) => {
-    await shedLoad(context)
-    const items = parseCount(context.query('items'), ITEMS)
-    const delayMs = parseCount(context.query('delay'), DELAY_MS)
-    const { requestId, response } = context
-    const signal = closeSignal(response)
-    const pending = recommendSlowly(items, delayMs, signal)
-    const props = { items, requestId, pending, nonce: allowScripts(context.response) }
-    const html = await streamPage('shop', props, signal, (error) => logFailure(context.log, requestId, error))
-    await pipeline(html, response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }))
-  }),
+  route(
+    'GET',
+    '/stream',
+    shedLoad(async (context) => {
+      const { items, delay } = SlowPage.parse(context.query)
+      const { requestId, response, log } = context
+      const nonce = createNonce()
+      const signal = closeSignal(response)
+      const pending = recommendSlowly(items, delay, signal)
+      const props = { items, requestId, pending, nonce }
+      const html = await streamPage('shop', props, signal, (err) => log.error({ err }, 'failed'))
+      const headers = { ...pageHeaders(nonce), 'content-type': 'text/html; charset=utf-8' }
+      await pipeline(html, response.writeHead(200, headers))
+    }),
+  ),
 ]

@@ -1,39 +1,40 @@
 import { deepEqual, equal } from 'node:assert/strict'
-import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { HttpProblem } from '#shared/http/http-problem.ts'
-import { PROBLEM_JSON } from '#shared/http/problem.ts'
-import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { testApp, testBrokenBodies } from '#shared/testing-before/app.ts'
-import { createOptions } from '#shared/testing-before/options.ts'
-import { serve } from '#shared/testing-before/serve.ts'
+import { z } from 'zod'
+import type { AppOptions } from '#shared/app-options.ts'
+import { PROBLEM } from '#shared/problem.ts'
+import { testApp, testBrokenBodies } from '#shared/testing/app.ts'
+import { createOptions } from '#shared/testing/options.ts'
+import { serve } from '#shared/testing/serve.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { route } from '../src/router.ts'
 
-const start = (options: AppOptions) => serve(createFailingApp(options, []), options)
+const start = (options: AppOptions) => serve(createFailingApp(options, []))
 testApp(start)
 testBrokenBodies(start)
 
-test('a body is JSON by its type, and the problem of one that is not valid names the field', async () => {
-  const options = createOptions()
+const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
+
+test('a body is JSON of at most 64 KiB, and the problem of one that is not valid names the field', async () => {
   const teas = route('POST', '/teas', async (context) => {
-    const { name } = (await context.readJson()) as { name?: unknown }
-    if (typeof name !== 'string')
-      throw new HttpProblem(400, { errors: [{ field: 'name', reason: 'is missing' }] })
-    context.json({ name }, 201)
+    context.json(Tea.parse(await context.readJson()), 201)
   })
-  await using server = await serve(createApp(options, [teas]), options)
+  await using app = await serve(createApp(createOptions(), [teas]))
+  const name = 'x'.repeat(64 * 1024)
   for (const [body, type, status, fields] of [
-    ['{"name":"Assam"}', 'application/json', 201, undefined],
-    ['{}', 'application/json', 400, ['name']],
+    ['{"name":"Assam","grams":1}', 'application/json', 201, undefined],
+    ['{"name":"Assam"}', 'application/json', 400, ['grams']],
     ['{', 'application/json', 400, undefined],
     ['name=Assam', 'application/x-www-form-urlencoded', 415, undefined],
+    [`{"name":"${name}","grams":1}`, 'application/json', 413, undefined],
   ] as const) {
-    const init = { method: 'POST', headers: { 'content-type': type }, body }
-    const response = await fetch(`${server.url}/teas`, init)
-    equal(response.status, status, body)
+    const response = await fetch(`${app.url}/teas`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    })
+    equal(response.status, status, body.slice(0, 20))
     const { errors } = (await response.json()) as { errors?: { field: string }[] }
     deepEqual(
       errors?.map(({ field }) => field),
@@ -42,53 +43,50 @@ test('a body is JSON by its type, and the problem of one that is not valid names
   }
 })
 
-const OWN = { 'Referrer-Policy': 'origin', 'X-Request-Id': 'other', 'Set-Cookie': ['a=1', 'b=2'] }
-
-const HEADS: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
-  'the first write': (response) => response.setHeaders(new Map(Object.entries(OWN))).write(' '),
-  'an object': (response) => response.writeHead(200, OWN),
-  'a message and an object': (response) => response.writeHead(200, 'OK', OWN),
-  'an array': (response) => response.writeHead(200, Object.entries(OWN).flat()),
-  'setHeader and an array': (response) =>
-    response
-      .setHeader('referrer-policy', 'unsafe-url')
-      .writeHead(200, ['Referrer-Policy', 'origin', 'set-cookie', 'a=1', 'set-cookie', 'b=2']),
-}
-
-for (const [form, writeHead] of Object.entries(HEADS)) {
-  test(`a head by ${form} has every header once, and the id of the request`, async () => {
-    const options = createOptions()
-    const app = createApp(options, [
-      route('GET', '/', ({ response }) => {
-        writeHead(response)
-        response.end()
-      }),
-    ])
-    await using server = await serve(app, options)
-    const { headers } = await fetch(server.url, { headers: { 'x-request-id': 'r-1' } })
-    for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, 'referrer-policy': 'origin' }))
-      equal(headers.get(name), value, name) // one that was sent twice would be "a, a"
-    equal(headers.get('x-request-id'), 'r-1')
-    deepEqual(headers.getSetCookie(), ['a=1', 'b=2'])
-  })
-}
-
-test('a path without a route is 404, and another method is 405 with the registered ones', async () => {
-  const options = createOptions()
-  await using server = await serve(
-    createApp(options, [
-      route('GET', '/teas', ({ text }) => text('')),
-      route('POST', '/teas', ({ text }) => text('')),
-    ]),
-    options,
-  )
-  for (const [method, path, status, allow] of [
-    ['GET', '/nowhere', 404, null],
-    ['DELETE', '/teas', 405, 'GET, HEAD, POST'],
+test('the first route that matches path and method responds; without one it is 404', async () => {
+  const { readLines, ...options } = createOptions()
+  const routes = [
+    route('GET', '/teas/new', (context) => context.text('new')),
+    route('GET', '/teas/:tea/cups/:cup', (context) => context.json({ ...context.params })),
+    route('POST', '/teas', (context) => context.text('posted')),
+    route('GET', '/a.b', (context) => context.json(context.query)),
+  ]
+  await using app = await serve(createApp(options, routes))
+  for (const [method, path, status, text] of [
+    ['GET', '/teas/new', 200, 'new'],
+    ['GET', '/teas/a%2Fb/cups/1', 200, '{"tea":"a/b","cup":"1"}'],
+    ['POST', '/teas', 200, 'posted'],
+    ['HEAD', '/teas/new', 200, ''],
+    ['GET', '/a.b?c=1&c=2&d=%C3%AB', 200, '{"c":["1","2"],"d":"ë"}'],
+    ['GET', '/aXb', 404, undefined],
+    ['GET', '/teas', 404, undefined],
+    ['GET', '/teas//cups/1', 404, undefined],
+    ['GET', '/teas/%ff/cups/1', 400, undefined],
   ] as const) {
-    const response = await fetch(server.url + path, { method })
-    equal(response.status, status, `${method} ${path}`)
-    equal(response.headers.get('content-type'), PROBLEM_JSON)
-    equal(response.headers.get('allow'), allow)
+    const response = await fetch(app.url + path, { method })
+    equal(response.status, status, path)
+    if (text === undefined) equal(response.headers.get('content-type'), PROBLEM)
+    else equal(await response.text(), text)
   }
+  const [, line] = await readLines(2)
+  deepEqual([line?.path, line?.route], ['/teas/a%2Fb/cups/1', '/teas/:tea/cups/:cup'])
+})
+
+test('an upload that the client breaks off is no failure', async () => {
+  const { readLines, ...options } = createOptions()
+  const upload = route('POST', '/', async (context) => context.json(await context.readJson()))
+  await using app = await serve(createApp(options, [upload]))
+  const leaving = new AbortController()
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"half":')),
+    pull: () => new Promise((resolve) => setTimeout(resolve, 20)).then(() => leaving.abort()),
+  })
+  const headers = { 'content-type': 'application/json' }
+  const init = { method: 'POST', headers, body, duplex: 'half', signal: leaving.signal } as const
+  await fetch(app.url, init).catch(() => {})
+  const lines = await readLines(1)
+  deepEqual(
+    lines.map(({ msg }) => msg),
+    ['request completed'],
+  )
 })

@@ -1,5 +1,4 @@
-import { testForwarded } from '#shared/testing-before/forwarded.ts'
+import { testForwarded } from '#shared/testing/forwarded.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
-import { secondWeek } from '../fixtures/second-week.ts'
 
-testForwarded((options) => createFailingApp(options, secondWeek))
+testForwarded((options) => createFailingApp(options, []))

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { negotiate } from '@fastify/accept-negotiator'
 import send from '@fastify/send'
-import { HttpProblem } from '#shared/http/http-problem.ts'
+import createError from 'http-errors'
 import { type Route, route } from '../router.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
@@ -14,12 +14,12 @@ export function staticFiles(root: URL): Route {
   const names = new Set(readdirSync(root))
 
   return route('GET', '/assets/:name', async ({ request, response, params: { name } }) => {
-    if (!names.has(name)) throw new HttpProblem(404)
+    if (!names.has(name)) throw createError(404)
     const coding = negotiate(request.headers['accept-encoding'] ?? '', Object.keys(EXTENSIONS)) ?? ''
     const sibling = name + EXTENSIONS[coding]
     const isCoded = names.has(sibling)
     const file = await send(request, encodeURIComponent(isCoded ? sibling : name), options)
-    if (file.type !== 'file') throw new HttpProblem(file.statusCode)
+    if (file.type !== 'file') throw createError(file.statusCode)
     const coded = { 'Content-Encoding': coding, 'Content-Type': send.mime.getType(name) ?? '' }
     const headers = { ...file.headers, Vary: 'Accept-Encoding', ...(isCoded && coded) }
     await pipeline(file.stream, response.writeHead(file.statusCode, headers))

@@ -1,0 +1,14 @@
+import { PROBLEM, toProblem } from '#shared/problem.ts'
+import type { Context } from '../context.ts'
+
+/** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
+export function onError(context: Context, error: unknown): void {
+  const { request, response, log } = context
+  const { status, headers, problem } = toProblem(error)
+  const isAborted = Object(error).code === 'ERR_STREAM_PREMATURE_CLOSE' || error === request.errored // by the client
+  if (status >= 500 && !isAborted) log.error({ err: error }, 'failed')
+  // The client can only learn from a closed connection that its response is incomplete.
+  if (response.headersSent) return void response.destroy()
+  response.setHeaders(new Map(Object.entries(headers)))
+  context.send(status, PROBLEM, JSON.stringify(problem))
+}
