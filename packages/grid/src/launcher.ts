@@ -20,7 +20,6 @@ export interface Startable {
 
 /** The first line of an app, once it listens. */
 export interface Ready {
-  app: string
   pid: number
   /** `http://host:port`, `https://host:port` or `unix:path` */
   address: string

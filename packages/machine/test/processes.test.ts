@@ -80,7 +80,7 @@ describe('what the kernel counts', { skip }, () => {
     await once(server, 'listening')
     const address = server.address()
     const target = { host: '127.0.0.1', port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
-    const ready = { app: 'x/hello', pid: GONE, address: '' }
+    const ready = { pid: GONE, address: '' }
     assert.deepEqual(serverPids({ ready, target }), [GONE])
     const inNginx = { ...ready, engine: 'qjs', nginx: '1.30.3' }
     assert.deepEqual(serverPids({ ready: inNginx, target }), [process.pid])
@@ -93,7 +93,7 @@ describe('what the kernel counts', { skip }, () => {
       process.stdin.once('data', () => console.log(String(require('node:child_process').spawn('sleep', ['60']).pid)))`
     const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
     const [port] = await once(child.stdout, 'data')
-    const ready = { app: 'x/hello', pid: GONE, address: '', engine: 'qjs', nginx: '1.30.3' }
+    const ready = { pid: GONE, address: '', engine: 'qjs', nginx: '1.30.3' }
     const launch = { ready, target: { host: '127.0.0.1', port: Number(port) } }
     assert.deepEqual(serverPids(launch), [child.pid])
     child.stdin.write('start\n')
