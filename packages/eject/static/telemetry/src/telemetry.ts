@@ -1,7 +1,9 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Attributes, Span } from '@opentelemetry/api'
+import { type Attributes, context, type Span } from '@opentelemetry/api'
+import { getRPCMetadata } from '@opentelemetry/core'
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http'
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node'
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici'
@@ -18,12 +20,15 @@ process.env.OTEL_EXPORTER_PROMETHEUS_HOST ??= '127.0.0.1' // the SDK would liste
 process.env.OTEL_LOGS_EXPORTER ??= 'none' // the log goes to standard output
 
 const sdk = new NodeSDK({
-  // For databases and queues, and for the framework: https://opentelemetry.io/ecosystem/registry/?language=js
+  // For databases, queues and frameworks: https://opentelemetry.io/ecosystem/registry/?language=js
   instrumentations: [
     new HttpInstrumentation({
       ignoreIncomingRequestHook: isMonitor,
       startIncomingSpanHook: hideQuery,
-      requestHook: nameTrace,
+      requestHook(span, request) {
+        nameTrace(span, request)
+        tellRoute(request)
+      },
     }),
     new UndiciInstrumentation(), // fetch
     new RuntimeNodeInstrumentation(), // event loop, garbage collection, memory
@@ -48,6 +53,18 @@ function isMonitor({ url = '' }: IncomingMessage): boolean {
 function hideQuery({ url = '' }: IncomingMessage): Attributes {
   return url.includes('?') ? { 'url.query': 'hidden' } : {}
 }
+
+/** Spans and metrics are named by the route. Express has it in the request; frameworks without it have packages in the registry above. */
+function tellRoute(request: object & { route?: { path: string } }): void {
+  const metadata = getRPCMetadata(context.active())
+  if (metadata !== undefined) Object.defineProperty(metadata, 'route', { get: () => request.route?.path })
+}
+
+// https://fastify.dev/docs/latest/Reference/Hooks/#diagnostics-channel-hooks
+subscribe('tracing:fastify.request.handler:start', (message) => {
+  const { request, route } = message as { request: { raw: object }; route: { url: string } }
+  Object.assign(request.raw, { route: { path: route.url } })
+})
 
 /** A request that belongs to no trace gets the `traceparent` of its own span, so that the log has the same trace id. */
 function nameTrace(span: Span, request: object): void {
