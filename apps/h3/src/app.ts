@@ -1,44 +1,34 @@
-import { H3, HTTPError } from 'h3'
-import type { Health } from '#shared/http/health.ts'
-import { requestId } from '#shared/http/ids.ts'
-import { createLoadShedder } from '#shared/http/load-shedding.ts'
-import { BODY_LIMIT } from '#shared/http/validate-request.ts'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
-import type { Logger } from '#shared/process/log.ts'
-import { limitBody } from './middleware/body-limit.ts'
-import { handleError } from './middleware/errors.ts'
-import { createHealthRoutes } from './middleware/health.ts'
+import type { ServerResponse } from 'node:http'
+import { H3 } from 'h3'
+import type { AppOptions } from '#shared/app-options.ts'
+import { limitSilence } from '#shared/handler-timeout.ts'
+import { SECURITY_HEADERS } from '#shared/security.ts'
+import { accessLog } from './middleware/access-log.ts'
+import { onError } from './middleware/errors.ts'
+import { probes } from './middleware/health.ts'
+import { setRequestId } from './middleware/request-id.ts'
 
 declare module 'h3' {
-  interface H3EventContext {
-    log: Logger
-    /** Its `signal` ends endless streams when the server stops. */
-    health: Health
-    /** The inbound x-request-id if it is valid, otherwise a new id. Every response and every log line contains it. */
-    requestId: string
-    shouldShed: ReturnType<typeof createLoadShedder>
-  }
+  /** `health.signal` ends endless streams when the server stops. */
+  interface H3EventContext extends AppOptions {}
 }
 
-/** The app with its middleware. A request meets them in this order. */
-export function createApp(options: AppOptions, routes: H3): H3 {
-  const { health, log } = options
-  const shouldShed = createLoadShedder(options.config.maxQueueWaitMs)
-  const app = new H3({ onError: handleError, silent: true }) // `silent`: handleError logs
+const securityHeaders = new Map(Object.entries(SECURITY_HEADERS))
 
-  app.use(({ context, req }) => {
-    context.log = log
-    context.health = health
-    context.shouldShed = shouldShed
-    context.requestId = requestId(req.headers.get('x-request-id') ?? undefined)
-  })
-  // h3 takes `/json/` for `/json`.
-  app.use(({ url, context: { matchedRoute } }) => {
-    const isOther = url.pathname.length > 1 && url.pathname.endsWith('/')
-    if (isOther && !matchedRoute?.route?.endsWith('**')) throw new HTTPError({ status: 404 })
-  })
-  // A route sets another limit in its `meta`, in bytes.
-  app.use((event) => limitBody(event, Number(event.context.matchedRoute?.meta?.bodyLimit ?? BODY_LIMIT)))
+/** The app with its middleware, in the order in which a request meets it. */
+export function createApp({ config, health, log }: AppOptions, routes: H3): H3 {
+  const app = new H3({ onError, silent: true }) // `onError` logs
 
-  return app.mount('', createHealthRoutes(health)).mount('', routes)
+  app.use(({ context }) => {
+    Object.assign(context, { config, health, log })
+  })
+  app.use(setRequestId)
+  app.use(({ runtime }) => {
+    const response = runtime?.node?.res as ServerResponse | undefined // a WebSocket has none
+    // On Node's response, because h3 drops `event.res.headers` of an error.
+    response?.setHeaders(securityHeaders)
+    if (response) limitSilence(response, config.HANDLER_TIMEOUT_MS)
+  })
+  app.use(accessLog, { match: ({ context }) => !context.matchedRoute?.meta?.isProbe })
+  return app.mount('', probes).mount('', routes)
 }

@@ -1,17 +1,42 @@
-import type { H3 } from 'h3'
-import { begin, listen, run } from '#shared/launch/lifecycle.ts'
-import { drain } from '#shared/process/drain.ts'
+import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import closeWithGrace from 'close-with-grace'
+import { serve } from 'h3'
+import { readConfig, Settings } from '#shared/config.ts'
+import { Health } from '#shared/health.ts'
+import { createLog } from '#shared/log.ts'
+import { addressOf, drain, refuseToListen, serverOptions, trackConnections } from '#shared/server.ts'
 import { createApp } from './app.ts'
-import { createNodeServer } from './node-server.ts'
+import { keepTrusted } from './middleware/forwarded.ts'
+import { routes } from './role.ts'
 
-const ROLES = {
-  hello: async () => (await import('./hello.ts')).hello,
-  ssr: async () => (await import('./ssr.ts')).ssr,
-  status: async () => (await import('./status.ts')).status,
-}
+const config = readConfig(Settings)
+const log = createLog(config)
+const health = new Health(log)
+const app = createApp({ config, health, log }, routes)
+const { node } = serve(app, {
+  manual: true, // listens below
+  silent: true,
+  gracefulShutdown: false, // `drain` loses no request
+  trustProxy: config.TRUST_PROXY !== false,
+  maxRequestBodySize: 64 * 1024,
+  node: serverOptions(config),
+})
+const server = keepTrusted(trackConnections(node?.server as Server), config.TRUST_PROXY)
 
-const { routes, ...options } = await begin<H3>('h3', ROLES)
-const app = createApp(options, routes)
-const server = createNodeServer(options, app)
+server.once('error', refuseToListen).listen(config.PORT, config.HOST, () => {
+  // Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.
+  log.child({}, { level: 'info' }).info({ pid: process.pid, address: addressOf(server) }, 'listening')
+})
 
-await run(options, { listen: () => listen(server, options.config), close: () => drain(server) })
+closeWithGrace(
+  { delay: config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_TIMEOUT_MS, logger: log },
+  async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'uncaught')
+    else log.info({ signal }, 'draining')
+    health.drain() // readiness fails
+    if (config.SHUTDOWN_DELAY_MS > 0) await sleep(config.SHUTDOWN_DELAY_MS)
+    await drain(server)
+    await health.close()
+  },
+)

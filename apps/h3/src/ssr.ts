@@ -1,30 +1,43 @@
 import { fileURLToPath } from 'node:url'
-import { getValidatedQuery, H3, HTTPResponse, html, raw } from 'h3'
+import { getValidatedQuery, H3, HTTPError, HTTPResponse } from 'h3'
+import { staticMiddleware } from 'srvx/static'
 import { z } from 'zod'
-import { IMMUTABLE } from '#shared/http/assets.ts'
-import { streamPage } from '#shared/page/stream-web.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
+import { streamPage } from '#shared/page/stream-web.ts'
+import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
-import { allowScripts } from './middleware/security-headers.ts'
-import { serveFiles } from './middleware/static-files.ts'
 
-const count = (max: number) =>
-  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().max(max)).default(50)
+const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
+const Items = Count.pipe(z.number().max(1000)).default(50)
+const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
+const Page = z.object({ items: Items })
+const SlowPage = z.object({ items: Items, delay: Delay })
 
-const Items = z.object({ items: count(1000) })
-/** `delay` is in milliseconds. */
-const Stream = Items.extend({ delay: count(5000) })
+const HTML = { 'content-type': 'text/html; charset=utf-8' }
+
+const assets = staticMiddleware({
+  dir: fileURLToPath(ASSETS_DIR),
+  encodings: true, // the .br and .gz files of the build
+  compress: false,
+  maxAge: 31_536_000,
+  immutable: true,
+})
+
+function notFound(): never {
+  throw new HTTPError({ status: 404 })
+}
 
 export const ssr = new H3()
-  .get('/assets/**', serveFiles('/assets', fileURLToPath(ASSETS_DIR), { 'cache-control': IMMUTABLE }))
+  .mount('/assets', (request) => assets(request, notFound))
 
   .get(
     '/',
     async (event) => {
-      const { items } = await getValidatedQuery(event, Items)
-      const { requestId } = event.context
-      return html(raw(renderPage('shop', { items, requestId, nonce: allowScripts(event) })))
+      const { items } = await getValidatedQuery(event, Page)
+      const nonce = createNonce()
+      const page = renderPage('shop', { items, requestId: event.context.requestId, nonce })
+      return new HTTPResponse(page, { headers: { ...pageHeaders(nonce), ...HTML } })
     },
     { middleware: [shedLoad] },
   )
@@ -32,13 +45,14 @@ export const ssr = new H3()
   .get(
     '/stream',
     async (event) => {
-      const { items, delay } = await getValidatedQuery(event, Stream)
+      const { items, delay } = await getValidatedQuery(event, SlowPage)
       const { requestId, log } = event.context
+      const nonce = createNonce()
       const { signal } = event.req
       const pending = recommendSlowly(items, delay, signal)
-      const props = { items, requestId, pending, nonce: allowScripts(event) }
-      const stream = await streamPage('shop', props, signal, (err) => log.error({ requestId, err }, 'failed'))
-      return new HTTPResponse(stream, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+      const props = { items, requestId, pending, nonce }
+      const page = await streamPage('shop', props, signal, (err) => log.error({ err }, 'failed'))
+      return new HTTPResponse(page, { headers: { ...pageHeaders(nonce), ...HTML } })
     },
     { middleware: [shedLoad] },
   )

@@ -1,47 +1,81 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
-import { H3, readValidatedBody } from 'h3'
+import { H3, readValidatedBody, serve as serveH3 } from 'h3'
 import { z } from 'zod'
-import { BODY_LIMIT } from '#shared/http/validate-request.ts'
-import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { testApp, testBrokenBodies } from '#shared/testing-before/app.ts'
-import { createOptions } from '#shared/testing-before/options.ts'
-import { serve } from '#shared/testing-before/serve.ts'
+import type { AppOptions } from '#shared/app-options.ts'
+import { PROBLEM } from '#shared/problem.ts'
+import { SECURITY_HEADERS } from '#shared/security.ts'
+import { testApp, testBrokenBodies } from '#shared/testing/app.ts'
+import { createOptions } from '#shared/testing/options.ts'
+import { serve } from '#shared/testing/serve.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 
-const start = (options: AppOptions) => serve(createFailingApp(options, new H3()), options)
+const start = (options: AppOptions) => serve(createFailingApp(options, new H3()))
 testApp(start)
 testBrokenBodies(start)
 
-/** A tea, or a problem. */
-type Sent = { name?: string; status?: number; detail?: string; errors?: { field: string }[] }
-
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
-const post = (body: string | ReadableStream): RequestInit => ({ method: 'POST', body, duplex: 'half' })
+const teas = new H3()
+  .post('/teas', (event) => readValidatedBody(event, Tea))
+  .post('/parsed', async ({ req }) => Tea.parse(await req.json()))
 
 test('a body that is not valid is 400, and the problem names the field', async () => {
-  const app = createApp(
-    createOptions(),
-    new H3().post('/teas', (event) => readValidatedBody(event, Tea)),
-  )
-  const send = async (body: string) => (await (await app.request('/teas', post(body))).json()) as Sent
-  deepEqual(await send('{"name":"Assam","grams":1}'), { name: 'Assam', grams: 1 })
-  const { status, errors } = await send('{"name":"Assam","grams":0}')
-  deepEqual([status, errors?.[0]?.field], [400, 'grams'])
-  equal((await send('{')).detail, 'Invalid JSON body')
+  const app = createApp(createOptions(), teas)
+  const post = (path: string, body: string) => app.request(path, { method: 'POST', body })
+  equal((await post('/teas', '{"name":"Assam","grams":1}')).status, 200)
+  for (const path of ['/teas', '/parsed']) {
+    const unfit = await post(path, '{"name":"Assam","grams":0}')
+    deepEqual([unfit.status, unfit.headers.get('content-type')], [400, PROBLEM])
+    match(await unfit.text(), /"field":"grams"/)
+  }
+  const broken = await post('/teas', '{')
+  equal(broken.status, 400)
+  match(await broken.text(), /Invalid JSON body/)
 })
 
-test('a body over the limit is 413, and the meta of a route has its own limit', async () => {
-  const read = async ({ req }: { req: Request }) => (await req.text()).length
-  const routes = new H3().post('/usual', read).post('/larger', read, { meta: { bodyLimit: 2 * BODY_LIMIT } })
-  const app = createApp(createOptions(), routes)
-  for (const [path, limit] of [
-    ['/usual', BODY_LIMIT],
-    ['/larger', 2 * BODY_LIMIT],
-  ] as const) {
-    equal(await (await app.request(path, post('x'.repeat(limit)))).json(), limit)
-    const refused = await app.request(path, post(new Blob(['x'.repeat(limit + 1)]).stream()))
-    deepEqual([refused.status, refused.headers.get('connection')], [413, 'close'])
-  }
+test('a fetched response, whose headers cannot be changed, has those of the app', async () => {
+  const upstream = createServer((_request, response) => {
+    response.writeHead(203, { 'set-cookie': ['a=1', 'b=2'], 'referrer-policy': 'origin' }).end('fetched')
+  })
+  await using from = await serve(upstream)
+  await using app = await serve(
+    createFailingApp(
+      createOptions(),
+      new H3().get('/fetched', () => fetch(from.url)),
+    ),
+  )
+  const response = await fetch(`${app.url}/fetched`, { headers: { 'x-request-id': 'r-1' } })
+  deepEqual([response.status, await response.text()], [203, 'fetched'])
+  const expected = { ...SECURITY_HEADERS, 'x-request-id': 'r-1', 'referrer-policy': 'origin' }
+  for (const [name, value] of Object.entries(expected)) equal(response.headers.get(name), value, name)
+  deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
+})
+
+test('a body over the limit of the server is 413', async () => {
+  const count = new H3().post('/', async ({ req }) => (await req.text()).length)
+  const app = createApp(createOptions(), count)
+  const { node } = serveH3(app, { manual: true, gracefulShutdown: false, maxRequestBodySize: 1024 })
+  await using server = await serve(node?.server as Server)
+  const post = (length: number) => fetch(server.url, { method: 'POST', body: 'x'.repeat(length) })
+  equal(await (await post(1024)).text(), '1024')
+  const refused = await post(1025)
+  deepEqual([refused.status, refused.headers.get('content-type')], [413, PROBLEM])
+})
+
+test('the log has the route as it was registered, the raw path and the trace, and no line of a probe', async () => {
+  const { readLines, ...options } = createOptions()
+  const items = new H3().get('/items/:item', () => 'item')
+  await using app = await serve(createFailingApp(options, new H3().mount('/users/:user', items)))
+  await fetch(`${app.url}/livez`)
+  const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }
+  await fetch(`${app.url}/users/1/items/a%20b?c=d`, { headers })
+  await fetch(`${app.url}/nowhere`)
+  const [found, lost] = await readLines(2)
+  deepEqual(
+    [found?.path, found?.route, found?.trace_id],
+    ['/users/1/items/a%20b', '/users/:user/items/:item', '4bf92f3577b34da6a3ce929d0e0e4736'],
+  )
+  deepEqual([lost?.path, lost?.route, lost?.status], ['/nowhere', undefined, 404])
 })

@@ -1,5 +1,5 @@
-import { testForwarded } from '#shared/testing-before/forwarded.ts'
+import { H3 } from 'h3'
+import { testForwarded } from '#shared/testing/forwarded.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
-import { secondWeek } from '../fixtures/second-week.ts'
 
-testForwarded((options) => createFailingApp(options, secondWeek))
+testForwarded((options) => createFailingApp(options, new H3()))

@@ -1,9 +1,9 @@
-import type { AppOptions } from '#shared/process/lifecycle.ts'
-import { testPage, testPageUnderLoad } from '#shared/testing-before/page.ts'
-import { serve } from '#shared/testing-before/serve.ts'
+import type { AppOptions } from '#shared/app-options.ts'
+import { testPage, testPageUnderLoad } from '#shared/testing/page.ts'
+import { serve } from '#shared/testing/serve.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { ssr } from '../src/ssr.ts'
 
-const start = (options: AppOptions) => serve(createFailingApp(options, ssr), options)
+const start = (options: AppOptions) => serve(createFailingApp(options, ssr))
 testPage(start)
 testPageUnderLoad(start)

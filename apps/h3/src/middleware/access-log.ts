@@ -1,35 +1,24 @@
-import type { H3EventContext, serve } from 'h3'
-import { isClientAbort, type Logger, logFailure, logResponse, logsResponses } from '#shared/process/log.ts'
+import type { ServerResponse } from 'node:http'
+import { defineMiddleware, getRequestIP } from 'h3'
+import { traceId } from '#shared/log.ts'
 
-/** srvx runs it around h3: for h3, a malformed path is an error before the first middleware. */
-type ServerMiddleware = NonNullable<NonNullable<Parameters<typeof serve>[1]>['middleware']>[number]
-
-/** One line per response, when it has left. */
-export function accessLog(log: Logger): ServerMiddleware {
-  const logs = logsResponses(log)
-
-  return (request, next) => {
-    const { req, res } = request.runtime?.node ?? {}
-    if (req === undefined || res === undefined) return next()
-    const startedAt = logs ? performance.now() : 0
-    const client = logs ? request.ip : undefined // read now, because a closed connection has no address
-    res.prependListener('close', () => {
-      const { matchedRoute } = (request.context ?? {}) as Partial<H3EventContext>
-      const requestId = String(req.headers['x-request-id'])
-      const { errored, statusCode } = res
-      if (errored && !isClientAbort(errored)) logFailure(log, requestId, errored)
-      if (!logs || matchedRoute?.meta?.isProbe) return
-      logResponse(log, {
-        requestId,
-        method: req.method ?? '',
-        url: req.url ?? '',
-        route: matchedRoute?.route,
-        status: statusCode,
-        ms: performance.now() - startedAt,
-        client,
-        traceparent: req.headers.traceparent as string | undefined,
-      })
-    })
-    return next()
-  }
-}
+/** Lines of `event.context.log` contain the id of the request. One is written for each response, also after a client abort. */
+export const accessLog = defineMiddleware((event) => {
+  const { context, req, url } = event
+  const log = context.log.child({ requestId: context.requestId })
+  context.log = log
+  const response = event.runtime?.node?.res as ServerResponse | undefined
+  if (response === undefined) return // a WebSocket
+  const since = performance.now()
+  const client = getRequestIP(event) // a closed connection has no address
+  const trace_id = traceId(req.headers.get('traceparent'))
+  const { pathname: path } = url
+  response.once('close', () => {
+    if (response.errored) log.error({ err: response.errored }, 'failed') // a stream, after the headers
+    const { method } = req
+    const route = context.matchedRoute?.route
+    const ms = performance.now() - since
+    const fields = { method, path, route, status: response.statusCode, ms, client, trace_id }
+    log.info(fields, 'request completed')
+  })
+})

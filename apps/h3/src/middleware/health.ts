@@ -1,18 +1,16 @@
 import { H3, type H3Event } from 'h3'
-import type { Health } from '#shared/http/health.ts'
 
 const meta = { isProbe: true } // has no line in the access log
 
-/** Alive until the process ends, ready until it is told to stop. */
-export function createHealthRoutes(health: Health): H3 {
-  return new H3()
-    .get('/livez', (event) => sendHealth(event, true), { meta })
-    .get('/readyz', async (event) => sendHealth(event, await health.isReady()), { meta })
-}
+export const probes = new H3()
+  /** Alive until the process ends. */
+  .get('/livez', (event) => send(event, true), { meta })
+  /** Ready until the process is told to stop, unless a check fails. */
+  .get('/readyz', async (event) => send(event, await event.context.health.isReady()), { meta })
 
-function sendHealth(event: H3Event, passes: boolean) {
-  event.res.status = passes ? 200 : 503
-  event.res.headers.set('cache-control', 'no-store')
-  event.res.headers.set('content-type', 'application/health+json')
+function send({ res }: H3Event, passes: boolean) {
+  res.status = passes ? 200 : 503
+  res.headers.set('cache-control', 'no-store')
+  res.headers.set('content-type', 'application/health+json')
   return { status: passes ? 'pass' : 'fail' }
 }

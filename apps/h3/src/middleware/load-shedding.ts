@@ -1,23 +1,12 @@
 import { defineMiddleware } from 'h3'
-import { RETRY_AFTER } from '#shared/http/overload.ts'
-import { createProblem } from '#shared/http/problem.ts'
-import { sendProblem } from './errors.ts'
+import { waitsTooLong } from '#shared/load-shedding.ts'
+import { createProblem, PROBLEM } from '#shared/problem.ts'
 
-/** A class, because V8 keeps what a getter of an object literal refers to until a full garbage collection: here, the whole request. */
-class Client {
-  readonly #signal: AbortSignal
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal
-  }
-
-  get closed(): boolean {
-    return this.#signal.aborted
-  }
-}
-
-/** For expensive routes: 503 while too many requests wait. */
+/** For expensive routes: 503 after too long a wait. */
 export const shedLoad = defineMiddleware(async ({ context, req }, next) => {
-  if (!(await context.shouldShed(new Client(req.signal)))) return next()
-  return sendProblem(createProblem(503), { 'retry-after': RETRY_AFTER }) // not an error: it would be logged as a failure
+  const isTooLate = await waitsTooLong(context.config.MAX_QUEUE_WAIT_MS)
+  if (req.signal.aborted) return '' // the client has left
+  if (!isTooLate) return next()
+  const headers = { 'content-type': PROBLEM, 'retry-after': '1' }
+  return Response.json(createProblem(503), { status: 503, headers })
 })
