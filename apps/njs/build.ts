@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ASSETS_DIR } from '#shared/page/server.js'
-import { DIST, ROLES } from './runner/nginx-config.ts'
+import { DIST, ROLES } from './runner/render.ts'
 
 const ROOT = import.meta.dirname
 
@@ -14,7 +14,7 @@ try {
     const { bundle } = await import(`./engines/${engine}/bundle.ts`)
     await mkdir(join(staging, engine))
     for (const role of ROLES) {
-      const code: string = await bundle(join(ROOT, `src/entries/${role}.ts`))
+      const code: string = await bundle(join(ROOT, `src/${role}.ts`))
       await writeFile(join(staging, engine, `${role}.js`), code)
     }
   }

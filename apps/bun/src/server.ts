@@ -14,9 +14,6 @@ const health = new Health(log)
 const app = createApp({ config, health, log }, routes)
 const server = listen()
 
-// Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.
-log.child({}, { level: 'info' }).info({ pid: process.pid, address: server.url.origin }, 'listening')
-
 closeWithGrace(
   { delay: config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_TIMEOUT_MS, logger: log },
   async ({ err, signal }) => {
@@ -28,6 +25,9 @@ closeWithGrace(
     await health.close()
   },
 )
+
+// Last, because who reads this line may send SIGTERM. Also at LOG_LEVEL=warn: with PORT=0, it is how one learns the address.
+log.child({}, { level: 'info' }).info({ pid: process.pid, address: server.url.origin }, 'listening')
 
 function listen() {
   const { HOST, PORT } = config

@@ -1,9 +1,16 @@
-import { json, type Routes, text } from './handler.ts'
+import type { Request } from './request.ts'
+import { send } from './send.ts'
 
-export const hello: Routes = {
-  '/': { GET: () => text('Hello World!') },
+export default { greet, json, greetByName }
 
-  '/json': { GET: () => json({ hello: 'world' }) },
+function greet(r: Request): void {
+  send(r, 200, 'Hello World!')
+}
 
-  '/hello/:name': { GET: (_request, { name }) => text(`Hello, ${name}!`) },
+function json(r: Request): void {
+  send(r, 200, JSON.stringify({ hello: 'world' }))
+}
+
+function greetByName(r: Request): void {
+  send(r, 200, `Hello, ${r.variables.name}!`)
 }

@@ -1,24 +1,64 @@
-import { readLaunchConfig } from '#shared/launch/config.ts'
-import { requireRole } from '#shared/launch/lifecycle.ts'
-import { StartError } from '#shared/process/config.ts'
-import { startApp } from '../runner/app.ts'
-import { nextSignal, runToEnd } from '../runner/lifecycle.ts'
-import { ROLES } from '../runner/nginx-config.ts'
-import { readNjsConfig } from '../runner/njs-config.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { claimPort, formatAddress } from '@startgrid/nginx/address.ts'
+import { requireNginx } from '@startgrid/nginx/find.ts'
+import { startNginx } from '@startgrid/nginx/instance.ts'
+import closeWithGrace from 'close-with-grace'
+import { z } from 'zod'
+import { readConfig, Settings } from '#shared/config.ts'
+import { createLog } from '#shared/log.ts'
+import { filesOf, renderConfig } from '../runner/render.ts'
+import { role } from './role.ts'
 
-const signal = nextSignal()
-try {
-  const config = readLaunchConfig(process.env)
-  const njsConfig = readNjsConfig(process.env)
-  const role = requireRole(ROLES, process.argv[2])
-  const app = await startApp(role, config, process.env.TRUST_PROXY ?? '', njsConfig)
-  const { version, njs } = app.instance.nginx
-  const started = { address: app.address, engine: njs?.engine, nginx: version, msg: 'listening' }
-  const line = { level: 30, time: Date.now(), app: `njs/${role}`, pid: process.pid, ...started }
-  process.stdout.write(`${JSON.stringify(line)}\n`)
-  process.exit(await runToEnd(app, config, signal))
-} catch (error) {
-  if (!(error instanceof StartError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 1
+const settings = Settings.extend({
+  NJS_WORKERS: z.coerce.number().int().min(1).max(64).default(1), // processes that respond
+  NJS_ENGINE: z.enum(['njs', 'qjs']).optional(), // default: the better one of this NGINX
+})
+const { NJS_WORKERS: workers, NJS_ENGINE, ...config } = readConfig(settings)
+const log = createLog(config)
+
+const found = await requireNginx().catch(refuse)
+const engine = NJS_ENGINE ?? found.njs?.engine
+if (!found.njs || !engine)
+  refuse(new Error(`${found.describe()} cannot run JavaScript: install its njs module.`))
+if (engine === 'qjs' && found.njs.engine === 'njs')
+  refuse(new Error(`${found.describe()} has no QuickJS: choose another one with STARTGRID_NGINX.`))
+const nginx = { ...found, njs: { ...found.njs, engine } }
+
+const address = { host: config.HOST, port: config.PORT }
+address.port ||= await claimPort(address)
+const options = { nginx, config: { ...config, PORT: address.port }, ...filesOf(role, engine) }
+const instance = await startNginx(nginx, {
+  config: (place) => renderConfig(options, place),
+  listen: [address],
+  workers,
+  output: 'inherit',
+}).catch(refuse)
+
+let isStopping = false
+closeWithGrace(
+  { delay: config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_TIMEOUT_MS, logger: log },
+  async ({ err, signal }) => {
+    isStopping = true
+    if (err) log.fatal({ err }, 'uncaught')
+    else log.info({ signal }, 'draining')
+    writeFileSync(join(instance.dir, 'draining'), '') // readiness fails
+    if (config.SHUTDOWN_DELAY_MS > 0) await sleep(config.SHUTDOWN_DELAY_MS)
+    await instance.stop(config.SHUTDOWN_TIMEOUT_MS)
+  },
+)
+
+const { version } = nginx
+const line = { pid: process.pid, address: `http://${formatAddress(address)}`, nginx: version, engine }
+// Last, because who reads this line may send SIGTERM. Also at LOG_LEVEL=warn: with PORT=0, it is how one learns the address.
+log.child({}, { level: 'info' }).info(line, 'listening')
+
+instance.exited.then(({ code, signal }) => {
+  if (!isStopping) throw new Error(`NGINX has ended with ${code ?? signal}.`)
+})
+
+function refuse({ message }: Error): never {
+  console.error(message)
+  process.exit(1)
 }

@@ -1,18 +1,31 @@
-import { ITEMS, parseCount } from '#shared/http/count.ts'
+import './polyfill.ts'
 import { renderPage } from '#shared/page/server.js'
-import type { HandlerResponse, NginxRequest, Routes } from './handler.ts'
-import { shedLoad } from './load-shedding.ts'
-import { allowScripts } from './security-headers.ts'
+import { PROBLEM } from '#shared/problem.ts'
+import { pageHeaders, SECURITY_HEADERS } from '#shared/security.ts'
+import { waitsTooLong } from './load-shedding.ts'
+import type { Request } from './request.ts'
+import { send } from './send.ts'
 
-/** NGINX serves the files of the page. There is no `/stream`: React streams into a stream of Node or of the web, and njs has neither. */
-export const ssr: Routes = {
-  '/': { GET: page },
-}
+export default { page }
 
-function page(request: NginxRequest): HandlerResponse {
-  shedLoad(request)
-  const items = parseCount(request.args.items, ITEMS)
-  const { nonce, headers } = allowScripts()
-  const body = renderPage('shop', { items, requestId: request.variables.req_id ?? '', nonce })
-  return { type: 'text/html; charset=utf-8', headers, body }
+function page(r: Request): void {
+  if (waitsTooLong(r)) {
+    r.headersOut['retry-after'] = '1'
+    r.return(503)
+    return
+  }
+  const { items = '50' } = r.args
+  if (typeof items !== 'string' || !/^\d{1,4}$/.test(items) || Number(items) > 1000) {
+    const errors = [{ field: 'items', reason: 'must be a number from 0 to 1000' }]
+    const problem = { type: 'about:blank', title: 'Bad Request', status: 400, errors }
+    Object.assign(r.headersOut, SECURITY_HEADERS, { 'content-type': PROBLEM })
+    send(r, 400, JSON.stringify(problem))
+    return
+  }
+  const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('base64')
+  const requestId = r.variables.req_id ?? ''
+  const html = renderPage('shop', { items: Number(items), requestId, nonce })
+  const type = { 'content-type': 'text/html; charset=utf-8' }
+  Object.assign(r.headersOut, SECURITY_HEADERS, pageHeaders(nonce), type)
+  send(r, 200, html)
 }

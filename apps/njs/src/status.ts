@@ -1,5 +1,8 @@
-import { type Routes, text } from './handler.ts'
+import type { Request } from './request.ts'
+import { send } from './send.ts'
 
-export const status: Routes = {
-  '/_/status': { GET: () => text('OK') },
+export default { status }
+
+function status(r: Request): void {
+  send(r, 200, 'OK')
 }

@@ -1,129 +1,184 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict'
-import { test } from 'node:test'
-import { HttpProblem } from '#shared/http/http-problem.ts'
-import { SECURITY_HEADERS } from '#shared/http/security-headers.ts'
-import { json, type Routes, readJson, text } from '../src/handler.ts'
-import { send } from './fake-request.ts'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { claimPort } from '@startgrid/nginx/address.ts'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import { startNginx } from '@startgrid/nginx/instance.ts'
+import { ASSETS, ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { PROBLEM } from '#shared/problem.ts'
+import { SECURITY_HEADERS } from '#shared/security.ts'
+import { createOptions } from '#shared/testing/options.ts'
+import { renderConfig } from '../runner/render.ts'
+import { start } from './start.ts'
 
-/** Routes that a reader adds, and routes that fail. */
-const routes: Routes = {
-  '/': { GET: () => text('home') },
-  '/echo/:one/:two': { GET: (_request, { one, two }) => json([one, two]) },
-  '/teas': {
-    GET: () => json([]),
-    async POST(request) {
-      const { name, grams } = readJson(request) as { name?: unknown; grams?: unknown }
-      if (typeof grams !== 'number' || grams < 1)
-        throw new HttpProblem(400, { errors: [{ field: 'grams', reason: 'must be >= 1' }] })
-      return json({ name, grams }, 201)
-    },
-  },
-  '/old': { GET: () => ({ status: 302, headers: { location: '/teas' } }) },
-  '/embeddable': {
-    GET: () => ({ headers: { 'cross-origin-resource-policy': 'cross-origin' }, body: 'from anywhere' }),
-  },
-  '/throws': {
-    GET() {
-      throw new Error('the secret cause')
-    },
-  },
-  '/rejects': {
-    async GET() {
-      throw new Error('the secret cause')
-    },
-  },
-}
+const nginx = await findNginx({ download: false })
+const skip =
+  nginx.kind === 'none' ? nginx.describe() : nginx.njs === undefined && `${nginx.describe()} has no njs`
 
-function problem(status: number, title: string): string {
-  return `{"type":"about:blank","title":"${title}","status":${status}}`
-}
-
-test('routes by the target as it was sent', async () => {
-  equal((await send(routes, '/')).body, 'home')
-  equal((await send(routes, '/?any=query')).body, 'home')
-  const echo = await send(routes, '/echo/a%2Fb/%C3%A9+')
-  deepEqual([echo.body, echo.route], ['["a/b","é+"]', '/echo/:one/:two'])
-  for (const target of [
-    '/x',
-    '//',
-    '/echo/a',
-    '/echo//b',
-    '/echo/a/',
-    '/echo/a/b/c',
-    '/ECHO/a/b',
-    '/constructor',
-  ]) {
-    const { status, body, headers, route } = await send(routes, target)
-    deepEqual([status, body, route], [404, problem(404, 'Not Found'), undefined], target)
-    equal(headers['content-type'], 'application/problem+json')
-  }
-})
-
-test('a parameter that does not decode is 400', async () => {
-  deepEqual((await send(routes, '/echo/%FF/b')).body, problem(400, 'Bad Request'))
-  equal((await send(routes, '/?q=%zz')).status, 200)
-})
-
-test('a method without a handler is 405 with the ones that have one', async () => {
-  for (const [method, target, allow] of [
-    ['DELETE', '/teas', 'GET, HEAD, POST'],
-    ['OPTIONS', '/echo/a/b', 'GET, HEAD'],
-    ['constructor', '/', 'GET, HEAD'],
-  ] as const) {
-    const { status, headers, body } = await send(routes, target, { method })
-    deepEqual([status, headers.allow, body], [405, allow, problem(405, 'Method Not Allowed')])
-  }
-  equal((await send(routes, '/x', { method: 'POST' })).status, 404)
-  equal((await send(routes, '/', { method: 'HEAD' })).body, 'home')
-})
-
-test('a POST stands beside a GET: a JSON body, an async handler, and the GET still works', async () => {
-  const post = (body: string, type?: string) =>
-    send(routes, '/teas', { method: 'POST', body, ...(type && { type }) })
-  const added = await post('{"name":"Assam","grams":100}', 'Application/JSON; charset=utf-8')
-  deepEqual([added.status, added.body], [201, '{"name":"Assam","grams":100}'])
-  equal((await send(routes, '/teas')).body, '[]')
-  equal((await post('{')).body, problem(400, 'Bad Request'))
-  equal((await post('grams=1', 'application/x-www-form-urlencoded')).status, 415)
-  const refused = JSON.parse((await post('{"grams":0}')).body ?? '')
-  deepEqual(refused.errors, [{ field: 'grams', reason: 'must be >= 1' }])
-})
-
-test('every response has the security headers and the id, and a route may replace them', async () => {
-  for (const target of ['/', '/x', '/%zz', '/throws', '/livez']) {
-    const { headers } = await send(routes, target)
-    for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, 'x-request-id': 'r-1' }))
-      equal(headers[name], value, `${target} ${name}`)
-  }
-  const { headers } = await send(routes, '/embeddable')
-  equal(headers['cross-origin-resource-policy'], 'cross-origin')
-  const moved = await send(routes, '/old')
-  deepEqual([moved.status, moved.body], [302, '/teas'])
-})
-
-for (const way of ['throws', 'rejects']) {
-  test(`a handler that ${way} is 500, and only the error log has the cause`, async () => {
-    const { status, body, errors } = await send(routes, `/${way}`)
-    deepEqual([status, body], [500, problem(500, 'Internal Server Error')])
-    equal(errors.length, 1)
-    match(errors[0] ?? '', /^r-1 failed: the secret cause\n.*app\.test/s)
+describe(`on ${nginx.describe()}`, { skip }, () => {
+  test('hello: responses, a line for each in the log but for probes, exit 0', async () => {
+    const app = await start('hello')
+    equal(await (await fetch(app.url)).text(), 'Hello World!')
+    deepEqual(await (await fetch(`${app.url}/json`)).json(), { hello: 'world' })
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const headers = { 'x-request-id': 'r-1', traceparent }
+    const greeting = await fetch(`${app.url}/hello/Zo%C3%AB?token=secret`, { headers })
+    equal(await greeting.text(), 'Hello, Zoë!')
+    equal((await fetch(`${app.url}/livez`)).status, 200)
+    equal((await fetch(`${app.url}/hello/`)).status, 404)
+    equal((await fetch(`${app.url}/json`, { method: 'POST' })).status, 404)
+    equal(await app.stop(), 0)
+    const lines = app.lines.filter(({ msg }) => msg === 'request completed')
+    deepEqual(
+      lines.map(({ path, route, status }) => [path, route, status]),
+      [
+        ['/', '/', 200],
+        ['/json', '/json', 200],
+        ['/hello/Zo%C3%AB', '/hello/:name', 200],
+        ['/hello/', '', 404],
+        ['/json', '/json', 404],
+      ],
+    )
+    const { time, ms, requestId, method, client, trace_id } = lines[2] ?? {}
+    deepEqual([typeof time, typeof ms], ['number', 'number'])
+    deepEqual(
+      [requestId, method, client, trace_id],
+      ['r-1', 'GET', '127.0.0.1', '4bf92f3577b34da6a3ce929d0e0e4736'],
+    )
   })
-}
 
-test('a client that has left is not a failure; another error of NGINX is', async () => {
-  deepEqual((await send(routes, '/', { failure: new Error('failed to send response') })).errors, [])
-  await rejects(send(routes, '/', { failure: new Error('out of memory') }), /out of memory/)
+  test('status says OK', async () => {
+    const app = await start('status')
+    const response = await fetch(`${app.url}/_/status`)
+    deepEqual([response.status, await response.text()], [200, 'OK'])
+    equal(await app.stop(), 0)
+  })
+
+  test('ssr: the same bytes as on Node, with a nonce for each page, and the files of the page', async () => {
+    const app = await start('ssr', { LOG_LEVEL: 'warn' })
+    let last = ''
+    for (const items of [0, 50, 1000]) {
+      const response = await fetch(`${app.url}/?items=${items}`, { headers: { 'x-request-id': 'r-1' } })
+      const policy = response.headers.get('content-security-policy') ?? ''
+      const [, nonce = ''] = /'nonce-([^']{24})'/.exec(policy) ?? []
+      notEqual(nonce, last)
+      last = nonce
+      equal(response.headers.get('cache-control'), 'private, no-store')
+      equal(await response.text(), renderPage('shop', { items, requestId: 'r-1', nonce }))
+    }
+    for (const url of ASSETS) {
+      const response = await fetch(app.url + url, { headers: { 'accept-encoding': 'br' } })
+      equal(response.headers.get('content-encoding'), 'br')
+      equal(await response.text(), readFileSync(new URL(basename(url), ASSETS_DIR), 'utf8'))
+    }
+    for (const query of ['items=-1', 'items=1001', 'items=', 'items=x', 'items=1&items=2']) {
+      const response = await fetch(`${app.url}/?${query}`)
+      deepEqual([response.status, response.headers.get('content-type')], [400, PROBLEM])
+      match(await response.text(), /"field":"items"/)
+    }
+    equal(await app.stop(), 0)
+    ok(!app.lines.some(({ msg }) => msg === 'request completed'))
+  })
+
+  test('every response has the security headers once, and the id', async () => {
+    const app = await start('ssr')
+    for (const path of ['/livez', '/readyz', '/nowhere', '/?items=x', `${ASSETS[0]}`, '/']) {
+      const { headers } = await fetch(`${app.url}${path}`, { headers: { 'x-request-id': 'r-1' } })
+      for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, 'x-request-id': 'r-1' }))
+        if (path !== '/' || name !== 'content-security-policy') equal(headers.get(name), value, path)
+    }
+    equal(await app.stop(), 0)
+  })
+
+  test('the client behind a trusted proxy is logged', async () => {
+    const app = await start('hello', { TRUST_PROXY: 'loopback, 10.0.0.0/8' })
+    await fetch(app.url, { headers: { 'x-forwarded-for': '203.0.113.7, 198.51.100.1, 10.1.2.3' } })
+    await app.stop()
+    const [line] = app.lines.filter(({ msg }) => msg === 'request completed')
+    equal(line?.client, '198.51.100.1')
+  })
+
+  test('while draining it is alive but not ready, and a second signal ends it', async () => {
+    const app = await start('hello', { SHUTDOWN_DELAY_MS: '60000' })
+    app.child.kill('SIGTERM')
+    while ((await fetch(`${app.url}/readyz`)).status === 200) await sleep(20)
+    const unready = await fetch(`${app.url}/readyz`)
+    deepEqual([unready.status, await unready.json()], [503, { status: 'fail' }])
+    equal((await fetch(`${app.url}/livez`)).status, 200)
+    app.child.kill('SIGTERM')
+    equal((await app.ended).code, 1)
+  })
+
+  describe('routes of a test', () => {
+    const ROUTES = `
+      js_import routes.js;
+      location = /throws { js_content routes.throws; }
+      location = /rejects { js_content routes.rejects; }
+      location = /client { js_content routes.client; }`
+    const SCRIPT = `export default {
+      throws() { throw new Error('secret') },
+      async rejects() { throw new Error('secret') },
+      client(r) { r.return(200, [r.remoteAddress, r.variables.client_scheme, r.variables.client_host].join()) },
+    }`
+    let instance: Awaited<ReturnType<typeof startNginx>>
+    let directory: string
+    let url: string
+
+    before(async () => {
+      if (nginx.kind === 'none') return
+      directory = await mkdtemp(join(tmpdir(), 'startgrid-njs-'))
+      await writeFile(join(directory, 'routes.conf'), ROUTES)
+      await writeFile(join(directory, 'routes.js'), SCRIPT)
+      const address = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+      const config = { ...createOptions().config, PORT: address.port, LOG_LEVEL: 'warn' } as const
+      const files = { routes: join(directory, 'routes.conf'), modules: directory }
+      process.env.TRUST_PROXY = 'loopback'
+      instance = await startNginx(nginx, {
+        config: (place) => renderConfig({ nginx, config, ...files }, place),
+        listen: [address],
+      })
+      url = `http://127.0.0.1:${address.port}`
+    })
+
+    after(async () => {
+      await instance.stop()
+      await rm(directory, { recursive: true })
+    })
+
+    test('a handler that fails is 500, and only the error log has the cause', async () => {
+      for (const path of ['/throws', '/rejects']) {
+        const response = await fetch(url + path)
+        deepEqual([response.status, response.headers.get('content-type')], [500, PROBLEM])
+        deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
+      }
+      match(instance.errors(), /secret.*GET \/throws /s)
+    })
+
+    test('a route knows what the client sent to the proxy', async () => {
+      const headers = {
+        'x-forwarded-for': '192.0.2.1, 203.0.113.7',
+        'x-forwarded-proto': 'https',
+        'x-forwarded-host': 'shop.example',
+      }
+      const told = await (await fetch(`${url}/client`, { headers })).text()
+      equal(told, '203.0.113.7,https,shop.example')
+      equal(await (await fetch(`${url}/client`)).text(), `127.0.0.1,http,${new URL(url).host}`)
+    })
+  })
 })
 
-test('readiness fails while draining, liveness does not', async () => {
-  for (const [target, draining, status, word] of [
-    ['/livez', true, 200, 'pass'],
-    ['/readyz', false, 200, 'pass'],
-    ['/readyz', true, 503, 'fail'],
+test('what cannot start says why in one sentence', async () => {
+  for (const [role, env, expected] of [
+    ['hello', { PORT: 'x' }, /^PORT is not valid: .*\.\n$/],
+    ['nothing', {}, /^There is no app 'nothing' here, only hello, ssr and status\.\n$/],
+    ['hello', { STARTGRID_NGINX: '/no/nginx' }, /^[^\n]+\/no\/nginx is not a program[^\n]+\n$/],
   ] as const) {
-    const response = await send(routes, target, { draining })
-    deepEqual([response.status, response.body], [status, `{"status":"${word}"}`])
-    equal(response.headers['content-type'], 'application/health+json')
-    equal(response.headers['cache-control'], 'no-store')
+    const { code, errors } = await (await start(role, env)).ended
+    match(errors, expected)
+    equal(code, 1)
   }
 })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Launch } from '@startgrid/grid/launcher.ts'
-import { PROBLEM_JSON, problem } from '@startgrid/shared/http/problem.ts'
+import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { ask, type Seen, SILENCE } from '../clients/ask.ts'
 import type { Fault } from '../fault.ts'
 import { failingApp } from '../subject/failing-app.ts'
@@ -10,7 +10,6 @@ import type { Subject } from '../subject/subject.ts'
 const LIMIT_MS = 1_000
 
 const SECRET = 'secret'
-const SILENT = `was silent for ${LIMIT_MS} ms`
 
 interface Failure {
   readonly path: string
@@ -31,8 +30,13 @@ const LATE: readonly Failure[] = [
   { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined, cause: SECRET },
 ]
 
-const HANGS: Failure = { path: '/hangs', does: 'never responds', status: 503, cause: SILENT }
-const STALLS: Failure = { path: '/stalls', does: 'stops amid its response', status: undefined, cause: SILENT }
+const HANGS: Failure = { path: '/hangs', does: 'never responds', status: 503, cause: '"status":503' }
+const STALLS: Failure = {
+  path: '/stalls',
+  does: 'stops amid its response',
+  status: undefined,
+  cause: '"status":200',
+}
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
 export const failingHandler: Fault = {
@@ -40,8 +44,10 @@ export const failingHandler: Fault = {
   summary:
     'a handler throws, rejects, or fails amid its response: a 500 problem or a cut connection, one logged line, others are served',
   atOnce: 3,
+  absent: ({ runtime }) =>
+    runtime === 'nginx' ? 'NGINX itself responds and logs if a handler of njs fails.' : undefined,
   async run(subject) {
-    const launched = await launch(subject)
+    const launched = await launch(subject, 'warn')
     const findings = await judgeFailures(launched, EARLY)
     // A body that fails is printed once more by an adapter (@hono/node-server), as text.
     const text = launched
@@ -66,12 +72,16 @@ export const silentHandler: Fault = {
       : undefined,
   async run(subject) {
     // Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
-    return judgeFailures(await launch(subject), subject.app.runtime === 'bun' ? [HANGS] : [HANGS, STALLS])
+    return judgeFailures(
+      await launch(subject, 'info'),
+      subject.app.runtime === 'bun' ? [HANGS] : [HANGS, STALLS],
+    )
   },
 }
 
-function launch(subject: Subject): Promise<Launch> {
-  const env = { FIXTURE_ROLE: subject.app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS) }
+/** @param level `warn`: only failures are logged. A handler that is given up has the line of its response. */
+function launch(subject: Subject, level: 'info' | 'warn'): Promise<Launch> {
+  const env = { FIXTURE_ROLE: subject.app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS), LOG_LEVEL: level }
   return subject.launch({ env }, failingApp(subject.app))
 }
 
@@ -117,7 +127,8 @@ function judgeResponse(failure: Failure, { status, headers, body, isWhole, error
     return findings
   }
   const isProblem =
-    headers['content-type']?.split(';')[0] === PROBLEM_JSON && body === problem(failure.status)
+    headers['content-type']?.split(';')[0] === PROBLEM &&
+    body === JSON.stringify(createProblem(failure.status))
   if (status !== failure.status || !isProblem)
     findings.push(
       `${about(failure)}: the client got ${status ?? error} ${body}, not the problem ${failure.status}.`,

@@ -1,6 +1,6 @@
 import { until } from '@startgrid/cli/until.ts'
-import { PROBLEM_JSON, problem } from '@startgrid/shared/http/problem.ts'
-import { SECURITY_HEADERS } from '@startgrid/shared/http/security-headers.ts'
+import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
+import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
 import { ask, type Seen } from '../clients/ask.ts'
 import { findFailures } from '../clients/clients.ts'
 import type { Fault } from '../fault.ts'
@@ -61,7 +61,7 @@ export const overload: Fault = {
 }
 
 /** A parameter, as Fastify adds one, changes nothing: RFC 9457 defines none. */
-const MEDIA_TYPE = new RegExp(`^${PROBLEM_JSON.replace('+', '\\+')}(;|$)`)
+const MEDIA_TYPE = new RegExp(`^${PROBLEM.replace('+', '\\+')}(;|$)`)
 
 /** A refused page is a problem with all headers of the contract, including `retry-after`. */
 function judgeRefusal({ headers, body }: Seen): string[] {
@@ -76,5 +76,7 @@ function judgeRefusal({ headers, body }: Seen): string[] {
     const isRight = typeof value === 'string' ? given === value : value.test(given)
     return isRight ? [] : [`The 503 has ${name}: '${given}', not ${value}.`]
   })
-  return body === problem(503) ? findings : [...findings, `The 503 has the body '${body.slice(0, 100)}'.`]
+  return body === JSON.stringify(createProblem(503))
+    ? findings
+    : [...findings, `The 503 has the body '${body.slice(0, 100)}'.`]
 }

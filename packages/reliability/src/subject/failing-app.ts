@@ -6,19 +6,13 @@ import type { Startable } from '@startgrid/grid/launcher.ts'
 const STARTER = fileURLToPath(new URL('../../fixtures/failing/', import.meta.url))
 
 /**
- * The app with routes that fail, each in its own way. FIXTURE_ROLE must say which role it has. A framework that runs inside NGINX has a
- * starter of its own.
+ * The app with routes that fail, each in its own way. FIXTURE_ROLE must say which role it has.
  * @throws {Error} naming the file to add, if nobody has written these routes for its framework
  */
 export function failingApp({ framework, runtime, name, directory }: App): Startable {
-  const isOwn = runtime === 'nginx'
-  const file = isOwn ? 'fixtures/failing/src/server.ts' : 'fixtures/failing.ts'
-  if (!existsSync(`${directory}/${file}`))
-    throw new Error(`The failing routes of ${framework} are missing: add apps/${framework}/${file}.`)
-  return {
-    name: `${name} with failing routes`,
-    runtime,
-    role: isOwn ? 'failing' : framework,
-    directory: isOwn ? `${directory}/fixtures/failing` : STARTER,
-  }
+  if (!existsSync(`${directory}/fixtures/failing.ts`))
+    throw new Error(
+      `The failing routes of ${framework} are missing: add apps/${framework}/fixtures/failing.ts.`,
+    )
+  return { name: `${name} with failing routes`, runtime, role: framework, directory: STARTER }
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PROBLEM_JSON, problem } from '@startgrid/shared/http/problem.ts'
+import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 
 /** Servers of which each does one thing wrong, by name. */
 export const DEFECTS: Readonly<Record<string, () => Server>> = {
@@ -173,7 +173,7 @@ const FAILURES: Readonly<Record<string, (response: ServerResponse) => void>> = {
     response.writeHead(500).end(`${new Error('secret').stack}`)
   },
   '/rejects': (response) => {
-    response.writeHead(500, { 'content-type': PROBLEM_JSON }).end(problem(500))
+    response.writeHead(500, { 'content-type': PROBLEM }).end(JSON.stringify(createProblem(500)))
   },
   '/breaks': (response) => {
     log(response)
@@ -186,13 +186,13 @@ const FAILURES: Readonly<Record<string, (response: ServerResponse) => void>> = {
   },
   '/hangs': log,
   '/stalls': (response) => {
-    log(response, 'it was silent for 1000 ms')
+    print({ id: response.getHeader('x-request-id'), status: 200 })
     response.destroy()
   },
 }
 
-function log(response: ServerResponse, cause = 'unknown'): void {
-  print({ level: 50, id: response.getHeader('x-request-id'), cause })
+function log(response: ServerResponse): void {
+  print({ level: 50, id: response.getHeader('x-request-id'), cause: 'unknown' })
 }
 
 function print(line: object): void {
