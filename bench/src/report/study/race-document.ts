@@ -116,7 +116,10 @@ function describeFew(
 }
 
 /** `2 starts each`; `1 of 2 starts counts` where others took the cores during one. */
-export function describeStarts({ race, starts }: Finding, heats: StudyResult['heats']): string {
+export function describeStarts(
+  { race, starts }: Pick<Finding, 'race' | 'starts'>,
+  heats: readonly { race: string }[],
+): string {
   const begun = heats.filter((heat) => heat.race === race).length
   if (starts >= begun) return `${plural(starts, 'start')} each`
   return `${starts} of ${plural(begun, 'start')} ${starts === 1 ? 'counts' : 'count'}`
