@@ -23,8 +23,6 @@ export interface Heat {
   commonRate: { rate: number; tooSlow: string[] } | null
   /** Of races without load: what a program of the study measured. */
   probes: Probe[]
-  /** Cells that were still cold in earlier heats, and how many more slices of warm-up they got in this one. */
-  moreWarmup: { cell: string; slices: number }[]
   /** Of clusters in studies. Absent where nobody counts. */
   spreads?: Spread[]
   /** What went wrong: a clause without the full stop. */

@@ -60,7 +60,7 @@ export function recordOf(result: StudyResult): StudyResult {
 
 /** What docs keep of a race of the grid: figures, and of its heats what started, without slices. */
 export function publishedOf(result: RaceResult): RaceResult {
-  const heats = result.heats.map((heat) => ({ ...heat, slices: [], moreWarmup: [] }))
+  const heats = result.heats.map((heat) => ({ ...heat, slices: [] }))
   return { ...result, conformance: [], heats }
 }
 
