@@ -223,7 +223,7 @@ export interface PilotRecord {
     /** Part of its cores, 0 to 1. */
     coreUse: number | null
   }[]
-  /** How systems' responses differ: a sentence; null if they are equal. */
+  /** How systems' responses differ: a clause without what they send; null if they are equal. */
   difference: string | null
 }
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { RaceResult } from '../../src/model/result.ts'
 import { publishedOf, publishedPath, readResult, writeResult } from '../../src/model/result-file.ts'
-import { OutputError, prepareOutput } from '../../src/report/output.ts'
+import { commandOf, OutputError, prepareOutput } from '../../src/report/output.ts'
 import { rateResult } from '../fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
@@ -95,6 +95,12 @@ test('a place that cannot be written to is refused in a sentence', () => {
       () => prepareOutput('/proc/x/y', undefined),
       refused(/^Nothing can .* \/proc\/x\/y \(ENOENT/),
     )
+})
+
+test('the command that repeats a run does not tell where its files went', () => {
+  const words = ['--quick', '--output', '/home/me/x', '--json=/home/me/r.json', '--only', 'node']
+  assert.equal(commandOf('pnpm bench', words, 7), 'pnpm bench --quick --only node --seed 7')
+  assert.equal(commandOf('pnpm bench', ['--seed', '3'], 3), 'pnpm bench --seed 3')
 })
 
 test('a result of another schema or kind is refused', () => {

@@ -201,7 +201,7 @@ export function describeAlone({ analysis, race }: StudyResult): string {
 export function findingsOf(result: StudyResult): string[] {
   const findings = result.analysis?.findings ?? []
   const differences = (result.race?.pilots ?? []).flatMap(({ difference }) =>
-    difference === null ? [] : [`They do different work: ${difference.replace(/\.$/, '')}`],
+    difference === null ? [] : [`They do different work: ${difference}`],
   )
   const found =
     findings.length === 0 ? [describeAlone(result)] : findings.map((one) => describeFinding(one, result))
@@ -361,9 +361,11 @@ function conditionsOfRace(result: StudyResult): string[] {
     cores === null
       ? 'nothing was pinned to a core'
       : `servers on ${nameCores(cores)}, ${nameGenerators(cores)}`
+  const isStarted = race?.systems.some(({ url }) => url === null)
+  const each = isStarted ? `${plural(starts, 'start')} of each, in pairs` : plural(starts, 'heat')
   return [
     ...started,
-    `${plural(starts, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,
+    `${each}; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per ${isStarted ? 'start' : 'heat'}, in shuffled order; ${where}.`,
     ...(settings.openLoop === null
       ? ['No latencies: the starts needed all the time. --max-time gives more.']
       : []),

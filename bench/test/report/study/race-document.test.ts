@@ -122,7 +122,7 @@ test('starts that differ much from each other', () => {
 
 test('other work that was meant is said first', () => {
   const result = raced(({ race }) => {
-    for (const pilot of race?.pilots ?? []) pilot.difference = 'before and after send different bodies.'
+    for (const pilot of race?.pilots ?? []) pilot.difference = 'before and after send different bodies'
   })
   const { finding, summary = [] } = documentOfRace(result)
   equal(finding, 'They do different work: before and after send different bodies')
