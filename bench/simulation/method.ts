@@ -4,8 +4,6 @@ import type { Account, Server, Servers } from '../src/environments/environment.t
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { gridExperiment } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
-import { findColdCells, moreWarmupOf } from '../src/judge/analysis/cold-cells.ts'
-import { keptSlices } from '../src/judge/analysis/passes.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import type { LastingGenerator, SlicePlan } from '../src/load/generator.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
@@ -44,7 +42,7 @@ export async function measureByBenchmark(
     runHeats(silentRun(result), planOf(experiment, { result, environment, generator })),
   )
   return {
-    findings: () => findingsOf(result),
+    findings: () => findingsOf(analyse(result)),
     /** Everything that was stored, for a test that it stays the same. */
     result: () => ({ ...result, analysis: analyse(result) }),
   }
@@ -73,13 +71,10 @@ export async function onClockOf<Value>(world: World, work: () => Promise<Value>)
   }
 }
 
-/** Servers of the world, and a generator that loads them. Cold cells are those for which the planned warm-up is not enough. */
-export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'heats'>) {
+/** Servers of the world, and a generator that loads them. */
+export function simulate(world: World, { cells }: Pick<Run, 'cells'>) {
   let heat: HeatOfWorld | undefined
   let last: Outcome | undefined
-  /** What a heat gives beyond the planned warm-up, in slices by cell: only this makes cold cells warmer. */
-  let more: ReadonlyMap<string, number> = new Map()
-  let measured = new Set<string>()
   const cellAt = (target: Target) => cells[('port' in target ? target.port : 0) - 1]
   /** Offers as much as the cell can do. */
   const load = (target: Target, seconds: number, isWarmup = false): Outcome => {
@@ -105,12 +100,7 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
   }
   const run: LastingGenerator['run'] = async ({ target, durationMs, onPhase }: SlicePlan) => {
     await onPhase?.('open')
-    const { id = '', app = '', topology = '' } = cellAt(target) ?? {}
-    const isWarmup = durationMs === WARMUP_SLICE_MS
-    if (!isWarmup && !measured.has(id))
-      heat?.warm(`${app} ${topology}`, ((more.get(id) ?? 0) * WARMUP_SLICE_MS) / 1000)
-    if (!isWarmup) measured.add(id)
-    const { requests, seconds: lasted } = load(target, durationMs / 1000, isWarmup)
+    const { requests, seconds: lasted } = load(target, durationMs / 1000, durationMs === WARMUP_SLICE_MS)
     return {
       requests,
       seconds: lasted,
@@ -123,12 +113,6 @@ export function simulate(world: World, { cells, heats }: Pick<Run, 'cells' | 'he
   const generator = { pids: () => [], responseLength: async () => 1, run } as unknown as LastingGenerator
   const start = async ([first]: readonly Cell[]) => {
     if (first === undefined) return servers
-    const number = 1 + heats.filter(({ race }) => race === first.race).length
-    more = moreWarmupOf(
-      cells,
-      heats.filter((one) => one.heat < number),
-    )
-    measured = new Set()
     heat = world.startHeat(first.role ?? 'hello')
     return servers
   }
@@ -144,9 +128,7 @@ function accountOf({ topology }: Cell, outcome: Outcome | undefined): Account {
   }
 }
 
-function findingsOf(result: RaceResult): Findings {
-  const { cells, races } = analyse(result)
-  const kept = new Map(result.heats.map((heat) => [heat, keptSlices(heat)]))
+function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
   return {
     ratios: races.flatMap(({ baseline, ratios, metric }) =>
       ratios.flatMap(({ cell, ratio: { low, high } }) =>
@@ -165,6 +147,5 @@ function findingsOf(result: RaceResult): Findings {
       return [{ a: twin, b: original, metric, low: ratio.low, high: ratio.high, p }]
     }),
     voided: cells.flatMap((one) => (one.void === null ? [] : one.cell)),
-    cold: findColdCells(result.cells, result.heats, kept).map(({ cell }) => cell),
   }
 }

@@ -60,15 +60,6 @@ export const QUIET: Scenario = {
   speed: { kind: 'two-state', shared: 0.09, free: 0.7, cost: Math.log(1.57), sd: 0.05, seconds: 0.5 },
 }
 
-/** A machine that nobody shares. None of ours is one: it shows what the test of warm-up finds where noise does not hide it. */
-const STILL: Scenario = {
-  ...COMMON,
-  name: 'still',
-  speed: { kind: 'gaussian', sd: 0.03, seconds: 10 },
-  shocks: { part: 0, cost: 0 },
-  visible: { part: 0, share: 0, cost: 0 },
-}
-
 /** One launch in 75 is off by tens of percent, as two machines showed. Most of these have a neighbour that the accounts see. */
 const OUTLIERS: Scenario['outliers'] = {
   part: 1 / 75,
@@ -81,7 +72,7 @@ const COLD: Scenario['cold'] = { cells: 2, cost: 0.4, seconds: 0.25 }
 
 /** Every scenario by its name. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = Object.fromEntries([
-  ...[NOISY, QUIET, STILL].flatMap((one): [string, Scenario][] => [
+  ...[NOISY, QUIET].flatMap((one): [string, Scenario][] => [
     [one.name, one],
     [`${one.name}-loadings`, { ...one, loadings: 0.15 }],
     [`${one.name}-outliers`, { ...one, outliers: OUTLIERS }],

@@ -28,8 +28,6 @@ export interface Findings {
   twins: Ratio[]
   /** Cells without a number. */
   voided: string[]
-  /** Cells that a test found cold. */
-  cold: string[]
 }
 
 /** One run. */
@@ -87,10 +85,6 @@ export class Score {
     rate: new MetricScore(),
     cpu: new MetricScore(),
   }
-  /** Runs in which a warm cell was found cold. */
-  readonly falselyCold = new Share()
-  /** Cold cells that were found. */
-  readonly foundCold = new Share()
   readonly voided = new Share()
   readonly seconds: number[] = []
 
@@ -98,11 +92,7 @@ export class Score {
     for (const ratio of findings.ratios) this.#addRatio(world, ratio)
     for (const { p, metric } of findings.twins) if (p !== null) this.metrics[metric].twins.add(p < 0.05)
     this.#addPairs(world, findings)
-    for (const { id } of world.cells) {
-      this.voided.add(findings.voided.includes(id))
-      if (world.isCold(id)) this.foundCold.add(findings.cold.includes(id))
-    }
-    this.falselyCold.add(findings.cold.some((id) => !world.isCold(id)))
+    for (const { id } of world.cells) this.voided.add(findings.voided.includes(id))
     this.seconds.push(world.now)
   }
 

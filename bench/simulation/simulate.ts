@@ -31,7 +31,6 @@ const PROMISED = {
   coverage: [0.935, 0.965],
   twins: [0.035, 0.065],
   falseRaces: [0, 0.05],
-  cold: [0, 0.02],
 } as const
 
 /** Intervals that are wider because of outlying launches may hold the truth more often. */
@@ -146,8 +145,6 @@ function print(name: string, score: Score, { runs, heats }: { runs: number; heat
   )
   both('pairs of unequal apps that are decided', ({ decided }) => percent(decided.part))
   both('of all pairs, decided the wrong way round', ({ wrong }) => percent(wrong.part))
-  one('runs with a warm cell found cold', check(score.falselyCold.part, PROMISED.cold))
-  one('cold cells found', check(score.foundCold.part, name === 'still-cold' ? [0.95, 1] : ANY))
   one('cells without a number', percent(score.voided.part))
   one(
     'seconds of a run, median and longest',

@@ -105,10 +105,6 @@ export class World {
     const slow = where === 'now' ? averageCost(this.#scenario.speed) : 0
     return one.logCost - other.logCost + (one.loading - other.loading) * slow
   }
-
-  isCold(cell: string): boolean {
-    return this.#subjects.get(cell)?.cold ?? false
-  }
 }
 
 function createSubjects({ alike, loadings, slice, cold }: Scenario, role: Role, draw: Draw): Subject[] {
@@ -214,11 +210,6 @@ class HeatOfWorld {
     const lasted = (requests * cost) / use
     this.#world.now += lasted + BETWEEN
     return { at, seconds: lasted, requests, cpuSeconds: requests * cost, taken }
-  }
-
-  /** Load that is not looked at. */
-  warm(id: string, seconds: number): void {
-    this.#loaded.set(id, (this.#loaded.get(id) ?? 0) + seconds)
   }
 
   /** Apps share most of a launch's cost between their topologies. */

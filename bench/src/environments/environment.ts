@@ -14,7 +14,7 @@ import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { LaunchRecord, Spread } from '../model/heat.ts'
-import type { NginxVersion } from '../model/provenance.ts'
+import type { NginxVersion } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import type { Warning } from '../model/warnings.ts'
 

@@ -2,7 +2,7 @@ import { plural } from '@startgrid/cli/text.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
-import type { NginxVersion } from '../model/provenance.ts'
+import type { NginxVersion } from '../model/result.ts'
 import { type EnvironmentOptions, isInNginx, orAborted, systemOf } from './environment.ts'
 
 /**

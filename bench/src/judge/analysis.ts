@@ -47,13 +47,12 @@ export function judgeCells(
   const shown = recordCells(
     judged.filter((one) => one.void === null).map(({ record }) => record.cell),
     heats,
-    judged.flatMap(({ record }) => record.cold ?? []),
   )
   return { judged, shown }
 }
 
 export function evidenceOf(
-  { cell, slices, counted, cold }: CellRecord,
+  { cell, slices, counted }: CellRecord,
   measured: Omit<Measured, 'cells'>,
 ): Evidence {
   const { conformance, heats, settings, stolen } = measured
@@ -62,7 +61,6 @@ export function evidenceOf(
     conformance: conformance.find((one) => one.cell === cell.id) ?? null,
     slices: slices.flat(),
     counted: counted.flat(),
-    cold: cold ?? null,
     failures: heats.flatMap(({ failures }) =>
       failures.filter((one) => one.cell === cell.id).map(({ reason }) => reason),
     ),

@@ -17,8 +17,6 @@ export interface Evidence {
   slices: readonly Slice[]
   /** Those of them that count. */
   counted: readonly Slice[]
-  /** Its first slices cost more: by this ratio, and whether the later ones were steady. Null if not, or nobody tested it. */
-  cold: { ratio: number; steady: boolean } | null
   /** Why it could not go on, in heats where it could not: a clause each, without the full stop. */
   failures: readonly string[]
   /** Null where processes cannot be kept apart. */
@@ -29,13 +27,7 @@ export interface Evidence {
 
 /** The first gate that a cell does not pass, as a clause without the full stop: then its number is void. Null if it counts. */
 export function whyVoid(evidence: Evidence): string | null {
-  return (
-    whyNotEqual(evidence) ??
-    whyFailed(evidence) ??
-    whyWrong(evidence) ??
-    whyNotBound(evidence) ??
-    whyNotSteady(evidence)
-  )
+  return whyNotEqual(evidence) ?? whyFailed(evidence) ?? whyWrong(evidence) ?? whyNotBound(evidence)
 }
 
 /** Equal work first: the contract's suite passes on the cell. */
@@ -126,12 +118,6 @@ function coreUse(cell: Cell, slices: readonly Slice[]): number | null {
       BUSIEST,
     ),
   )
-}
-
-/** What was cold is left out (`findColdCells`); a cell is void only if it is shown not to become steady, or nothing is left. */
-function whyNotSteady({ cold, counted }: Evidence): string | null {
-  if (cold === null || (cold.steady && counted.length > 0)) return null
-  return `its first slices cost ${formatPercent(cold.ratio - 1)} more than later ones, and it did not become steady`
 }
 
 /** Part of the time that others may take, or make us wait for. Less is noise like any other, which passes and launches average out. */

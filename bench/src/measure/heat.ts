@@ -23,8 +23,6 @@ export interface HeatOptions {
   measure?(course: Course): Promise<void>
   /** Whether slices say more than races of the grid need. */
   details?: boolean
-  /** Cells that were still cold in earlier heats: how many more slices of warm-up each gets. */
-  moreWarmup: ReadonlyMap<string, number>
   signal: AbortSignal
   /** Told how much of the heat is over, 0 to 1. */
   onProgress(done: number): void
@@ -85,7 +83,7 @@ export function newHeat({ race, heat }: Pick<PlannedHeat, 'race' | 'heat'>): Hea
   return {
     ...{ race, heat, startedAt: new Date().toISOString(), seconds: 0 },
     ...{ launches: [], slices: [], trials: [], commonRate: null, probes: [] },
-    ...{ moreWarmup: [], failures: [] },
+    failures: [],
   }
 }
 
@@ -115,7 +113,7 @@ async function enter(course: Course, { running, failures }: Servers): Promise<vo
  * but at most twice the time.
  */
 async function warm(course: Course): Promise<void> {
-  const { random, moreWarmup, record, entrants, rates } = course
+  const { random, entrants, rates } = course
   const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))
   const running = entrants.map(({ cell }) => cell)
   const done = new Map(running.map(({ id }) => [id, { ms: 0, requests: 0 }]))
@@ -142,11 +140,6 @@ async function warm(course: Course): Promise<void> {
   for (const cell of scheduleWarmup(running, random)) if (isShort(cell)) await warmOnce(cell)
   for (let short = running.filter(isShort); short.length > 0; short = short.filter(isShort))
     for (const cell of shuffle(short, random)) await warmOnce(cell)
-  for (const cell of running.filter(({ id }) => moreWarmup.has(id))) {
-    const slices = moreWarmup.get(cell.id) ?? 0
-    for (let slice = 0; slice < slices; slice++) await warmOnce(cell)
-    record.moreWarmup.push({ cell: cell.id, slices })
-  }
 }
 
 /** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */

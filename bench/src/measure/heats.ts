@@ -3,7 +3,6 @@ import { formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { LEAST_HEATS } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
-import { moreWarmupOf } from '../judge/analysis/cold-cells.ts'
 import { wrongCells } from '../judge/gates.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Heat } from '../model/heat.ts'
@@ -12,7 +11,7 @@ import type { HeatOptions } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
 
 /** What the engine decides about one heat. */
-export type HeatFrame = Pick<HeatOptions, 'planned' | 'expectedMs' | 'moreWarmup' | 'signal' | 'onProgress'>
+export type HeatFrame = Pick<HeatOptions, 'planned' | 'expectedMs' | 'signal' | 'onProgress'>
 
 /** What is measured in heats, and how one of them is. */
 export interface HeatPlan {
@@ -30,8 +29,6 @@ export interface HeatPlan {
   /** Whether what was measured is enough, so that this heat and those after it are not needed. */
   isEnough(planned: PlannedHeat): boolean
   nameOf(cell: Cell): string
-  /** Whether a cell that was cold in earlier heats gets the same warm-up nevertheless. */
-  keepsWarmup?: boolean
 }
 
 /** What the loop over heats needs of a run. */
@@ -125,15 +122,12 @@ function validCells({ cells, heats, conformance }: Run, race: string): Cell[] {
 async function runOne(
   { result, signal, progress }: HeatsRun,
   plan: HeatPlan,
-  frame: Omit<HeatFrame, 'moreWarmup' | 'signal'>,
+  frame: Omit<HeatFrame, 'signal'>,
 ): Promise<void> {
   const { planned, onProgress } = frame
   const cells = validCells(result, planned.race)
   onProgress(0)
-  // By what the heats before this one showed, of all races.
-  const past = result.heats.filter(({ heat }) => heat < planned.heat)
-  const moreWarmup = plan.keepsWarmup ? new Map<string, number>() : moreWarmupOf(result.cells, past)
-  const heat = await plan.run({ ...frame, moreWarmup, signal }, cells)
+  const heat = await plan.run({ ...frame, signal }, cells)
   if (signal.aborted) return // half a heat has no launches to compare
   result.heats.push(heat)
   for (const { cell, reason } of heat.failures) {

@@ -54,7 +54,8 @@ export async function pilot(
     if (signal.aborted) return undefined
     progress.say(`${name}: comparing responses, and learning how long the systems need to become warm.`)
     const started = cells.map((cell) => ({ cell, server: serverOf(servers, cell) }))
-    const proofs = await proveEqual(started, race.workload, options)
+    const { proofs, difference } = await proveEqual(started, race.workload, options)
+    if (difference !== null) progress.say(`${difference.says}${difference.where}.`)
     const entrants = started.map((one, index) => ({
       ...one,
       workload: workloadOf(race.workload, proofs[index]),
@@ -105,7 +106,7 @@ export async function pilot(
           steady: warmups[index]?.steady ?? false,
           coreUse: uses[index] ?? null,
         })),
-        difference: differenceBetween(cells, proofs),
+        difference: difference?.says ?? null,
       },
     }
   } catch (error) {
@@ -144,16 +145,16 @@ async function proveEqual(
   started: readonly Started[],
   asked: Workload,
   options: PilotOptions,
-): Promise<Proof[]> {
+): Promise<{ proofs: Proof[]; difference: Different | null }> {
   const proofs: Proof[] = []
   for (const one of started) proofs.push(await proofOf(one, asked, options))
   const cells = started.map(({ cell }) => cell)
   const difference = differenceBetween(cells, proofs)
   if (difference !== null && !options.different)
     throw new PilotError(
-      `${difference} Equal work comes first; if the difference is meant, add --different-responses.`,
+      `${difference.says}${difference.where}. Equal work comes first; if the difference is meant, add --different-responses.`,
     )
-  return proofs
+  return { proofs, difference }
 }
 
 /** All paths of a mixture are proven. */
@@ -200,19 +201,28 @@ async function proofOfPath(
   return { learnt, status: seen, bytes, masked: Math.round(learnt.masked * bytes) }
 }
 
-/** A sentence; null if all send what the first one does. */
-function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[]): string | null {
+/** A sentence without its full stop. `where` quotes bodies, in which secrets may be: it is in no file. */
+interface Different {
+  says: string
+  where: string
+}
+
+/** Null if all send what the first one does. */
+function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[]): Different | null {
   const [first, ...others] = proofs
   for (const [index, other] of others.entries()) {
     const [one, two] = [cells[0]?.title, cells[index + 1]?.title]
     if (first === undefined) continue
     if (first.status !== other.status)
-      return `${one} responds with status ${first.status}, ${two} with ${other.status}.`
+      return { says: `${one} responds with status ${first.status}, ${two} with ${other.status}`, where: '' }
     const found = pathsOf(first)
       .map((learnt, place) => differenceOf(learnt.template, pathsOf(other)[place]?.template ?? []))
       .find((difference) => difference !== undefined)
     if (found !== undefined)
-      return `${one} and ${two} send different bodies: after ${JSON.stringify(found.before)}, ${one} has ${JSON.stringify(found.one)} and ${two} ${JSON.stringify(found.other)}.`
+      return {
+        says: `${one} and ${two} send different bodies`,
+        where: `: after ${JSON.stringify(found.before)}, ${one} has ${JSON.stringify(found.one)} and ${two} ${JSON.stringify(found.other)}`,
+      }
   }
   return null
 }

@@ -135,7 +135,6 @@ export function planOfRace(
   let needed: number | undefined
   return {
     ...planOf(experiment, prepared, openRates),
-    keepsWarmup: true,
     most: precision === null ? heats : MOST_HEATS,
     isEnough: ({ heat }) => {
       if (precision === null || heat <= heats) return false

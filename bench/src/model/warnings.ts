@@ -1,6 +1,4 @@
 import type { MachineWarning } from '@startgrid/machine/state.ts'
-import Type from 'typebox'
-import { object, text } from './schema.ts'
 
 /** What a reader of a result must know: what is the matter and what to do, in a sentence or two. */
 export interface Warning {
@@ -10,10 +8,6 @@ export interface Warning {
 
 /** These follow from the figures, and are found again with them. All others were seen while it ran. */
 const DERIVED = ['shared-core', 'external', 'accounting', 'disturbed', 'suspect'] as const
-
-export const Warning = Type.Unsafe<Warning>(
-  object({ kind: text('Of what.'), text: text('What a reader must know: sentences.') }),
-)
 
 /** What was seen while it ran. */
 export function observedOf(warnings: readonly Warning[]): Warning[] {

@@ -125,10 +125,14 @@ export function writeBetween(page: string, marks: { begin: string; end: string }
   writeFileSync(page, [text.slice(0, begin) + marks.begin, block, text.slice(end)].join('\n\n'))
 }
 
-/** What repeats a run, for a shell. */
+/** What repeats a run, for a shell. Where its files went is nobody's business: a path tells of a person and a machine. */
 export function commandOf(command: string, args: readonly string[], seed: number): string {
-  const seeded = args.some((word) => word === '--seed' || word.startsWith('--seed='))
-  const words = seeded ? args : [...args, '--seed', String(seed)]
+  const told = args.filter(
+    (word, index) =>
+      !/^--(?:output|json)(?:=|$)/.test(word) && !/^--(?:output|json)$/.test(args[index - 1] ?? ''),
+  )
+  const seeded = told.some((word) => word === '--seed' || word.startsWith('--seed='))
+  const words = seeded ? told : [...told, '--seed', String(seed)]
   return [command, ...words.map(quote)].join(' ')
 }
 

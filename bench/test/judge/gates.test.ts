@@ -174,13 +174,6 @@ describe('what others visibly took', () => {
   })
 })
 
-test('a cell that was cold at first counts without its first slices, unless it never became steady', () => {
-  says(judge({ cold: { ratio: 1.4, steady: true } }), null)
-  const found = 'its first slices cost 40 % more than later ones, and it did not become steady'
-  says(judge({ cold: { ratio: 1.4, steady: false } }), found)
-  says(judge({ cold: { ratio: 1.4, steady: true }, counted: [] }), found)
-})
-
 test('the offered load gets its responses within 1 %, and is sent on time', () => {
   const lag = { p50: 0.01, p90: 0.05, p99: 0.4, p999: 2, max: 9 }
   const offer = (more: Partial<OfferedLoad>) =>

@@ -3,7 +3,6 @@ import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
 import type { Trial } from '../../src/model/heat.ts'
 import type { RaceResult } from '../../src/model/result.ts'
-import { validateResult } from '../../src/model/result-file.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { rateResult } from '../fixtures/results.ts'
@@ -59,7 +58,6 @@ describe('latencies of a race of the grid', () => {
         assert.ok(found && Math.abs((1000 * found.value) / expected - 1) < 0.01, `${id}: ${found?.value}`)
       assert.deepEqual(openLoop, { launches: 4, voidedBecause: null })
     }
-    assert.deepEqual(validateResult(JSON.parse(JSON.stringify(result))), [])
   })
 
   test('leave every other figure as it is', () => {

@@ -69,7 +69,6 @@ async function slicesOf(
     environment: { start: async () => serversOf(cells) },
     generator: generatorOf(rates, onRun),
     workloadOf: () => WORKLOADS.status,
-    moreWarmup: new Map(),
     signal: new AbortController().signal,
     onProgress: () => {},
   })

@@ -10,7 +10,6 @@ import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runExperiment } from '../../src/measure/run.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import type { StudyResult } from '../../src/model/result.ts'
-import { validateResult } from '../../src/model/result-file.ts'
 import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
 import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
 
@@ -78,9 +77,8 @@ const nginx = await findNginx({ download: false })
 const skip = nginx.kind === 'none' && nginx.describe()
 const found = nginx.kind === 'none' ? undefined : nginx
 
-test('two heats of a real study: slices, probes, what failed, and a result that fits its schema', async () => {
+test('two heats of a real study: slices, probes, and what failed', async () => {
   const [result, saved] = await wholeRun()
-  deepEqual(validateResult(JSON.parse(JSON.stringify(result))), [])
   ok(result.finishedAt !== null)
   equal(saved, 5, 'after each of four heats, and at the end')
   const hello = result.heats.filter(({ race }) => race === 'hello')

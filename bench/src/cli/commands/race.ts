@@ -1,7 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
-import { listOf } from '@startgrid/cli/text.ts'
 import { LoadError, resolveTarget } from '@startgrid/loadgen'
 import { Guard } from '@startgrid/machine/guard.ts'
 import { CheckoutError, type CheckoutOptions, checkOut } from '../../environments/command/checkout.ts'
@@ -118,10 +117,6 @@ async function checkOutAll(
     const command = start ?? one.start
     if (command === undefined)
       throw new CheckoutError(`${name} has no start script: say how it is started with --command.`)
-    if (index === 0 && one.lacks.length > 0)
-      say(
-        `Ignored by git, so not there: ${listOf(one.lacks)}. Nothing is copied; what servers need of it belongs into the environment of this command.`,
-      )
     found.push({ name, command: { ...ready, command, directory: one.directory }, commit: one.commit })
   }
   return found

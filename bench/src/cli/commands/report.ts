@@ -1,7 +1,9 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
 import { isRace } from '../../model/result.ts'
-import { ResultError } from '../../model/result-file.ts'
+import { readResult } from '../../model/result-file.ts'
 import { prepareOutput, publish, publishRace } from '../../report/output.ts'
 import { commentOf } from '../../report/study/race-comment.ts'
 import { REPORT } from '../option-table.ts'
@@ -33,11 +35,8 @@ export async function reportCommand(args: readonly string[], { name, studies }: 
   return 0
 }
 
-/** The file may come from a pull request of somebody else: it has to fit the schema, and no text of it becomes markup. */
 function printComment(path: string): number {
-  const [{ result }] = openStored(path, [])
-  if (result.kind !== 'study' || result.race === undefined)
-    throw new ResultError(`${path} is not of a race of commands: race makes one.`)
-  process.stdout.write(commentOf(result))
+  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  process.stdout.write(commentOf(readResult(isDirectory ? join(path, 'result.json') : path)))
   return 0
 }

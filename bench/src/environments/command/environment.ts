@@ -17,7 +17,7 @@ import {
 import { addressOf, isHere, whySilent } from './origin.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
-interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal'> {
+interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal' | 'progress'> {
   /** Is closed with the environment. */
   guard: Guard
   /** Of the servers, at most; each of them has all. */
@@ -30,18 +30,19 @@ interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal'> {
  */
 export async function openCommands(
   experiment: Experiment,
-  { guard, warn, signal, cores: most }: CommandOptions,
+  { guard, warn, signal, progress, cores: most }: CommandOptions,
 ): Promise<Environment> {
   const cores = chooseAllCores(most, warn)
   const random = createRandom(Date.now() % 2 ** 32)
   /** Commands that did not heed SIGTERM once are not asked for long again. */
   const deaf = new Set<string>()
-  const start = async ({ app }: Cell, { command, running }: System): Promise<Running> => {
+  const start = async ({ app, title }: Cell, { command, running }: System): Promise<Running> => {
     if (running !== undefined) return startedElsewhere(running, signal)
     if (command === undefined) throw new Error('it has no command')
     const cpus = cores?.servers.join(',')
     const server = await startCommand(command, {
       ...{ guard, cpus, signal },
+      onLastLines: (lines) => progress.say(`${title} printed last: ${lines}`),
       ...(deaf.has(app) && { graceMs: 100 }),
     })
     const stop = async () => {

@@ -9,7 +9,7 @@ export interface Program {
   group: number
   /** It and all that it started. */
   launched: Launched
-  /** `: its last lines`, or nothing. */
+  /** What it printed last; empty if nothing. */
   lastLines(): string
   /** SIGTERM, and after a while SIGKILL for what does not heed it. @returns whether that was needed */
   end(graceMs?: number): Promise<boolean>
@@ -71,7 +71,8 @@ export async function runProgram(
   signal.removeEventListener('abort', stop)
   await program.end(1000)
   if (code === 0) return undefined
-  return `${command.join(' ')} ${by === null ? `ended with exit code ${code}` : `was ended by ${by}`}${program.lastLines()}`
+  const lines = program.lastLines()
+  return `${command.join(' ')} ${by === null ? `ended with exit code ${code}` : `was ended by ${by}`}${lines && `: ${lines}`}`
 }
 
 /** What a package manager that started us added about us is nothing to the program. */
@@ -95,6 +96,6 @@ class Tail {
 
   last(): string {
     const lines = this.#text.split('\n').filter((line) => line.trim() !== '')
-    return lines.length === 0 ? '' : `: ${lines.slice(-SHOWN_LINES).join(' | ').slice(-600)}`
+    return lines.slice(-SHOWN_LINES).join(' | ').slice(-600)
   }
 }

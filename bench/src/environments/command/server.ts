@@ -27,6 +27,8 @@ interface StartOptions {
   /** The cores to stay on, as taskset writes them; undefined: all. */
   cpus: string | undefined
   signal: AbortSignal
+  /** Told what a server that died has printed last: for a person's eyes, because secrets may be in it. */
+  onLastLines(lines: string): void
   /** Milliseconds between SIGTERM and SIGKILL. */
   graceMs?: number
 }
@@ -45,7 +47,7 @@ const OTHERWISE_MS = 3000
  * @throws the signal's reason after an abort
  */
 export async function startCommand(command: Command, options: StartOptions): Promise<CommandServer> {
-  const { guard, cpus, signal, graceMs = 5000 } = options
+  const { guard, cpus, signal, onLastLines, graceMs = 5000 } = options
   const port = await claimPort({ host: HOST, port: 0 })
   const line = command.command.replaceAll('{port}', String(port))
   const beganAt = performance.now()
@@ -58,6 +60,7 @@ export async function startCommand(command: Command, options: StartOptions): Pro
   let roots = [group]
   let ended: string | undefined
   let isClosed = false
+  let isTold = false
   child.once('exit', (code, by) => {
     // A shell may end and leave the server to itself.
     roots = findProcesses(launched)
@@ -70,7 +73,10 @@ export async function startCommand(command: Command, options: StartOptions): Pro
   })
   const whyEnded = () => {
     if (ended === undefined && isClosed && findProcesses(launched).length === 0) ended = 'has ended'
-    return ended === undefined ? undefined : `it ${ended}${program.lastLines()}`
+    if (ended === undefined) return undefined
+    if (!isTold && program.lastLines() !== '') onLastLines(program.lastLines())
+    isTold = true
+    return `it ${ended}`
   }
   const stop = () => program.end(graceMs)
   const target = { host: HOST, port }

@@ -1,7 +1,7 @@
 import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { CellFigures, Metric } from '../../model/figures.ts'
-import type { Heat, Slice } from '../../model/heat.ts'
+import type { Heat } from '../../model/heat.ts'
 import type { RaceLayout } from './race.ts'
 import type { JudgedCell, LaunchTotals } from './record.ts'
 import { meanOf, serverSeconds } from './slices.ts'
@@ -31,7 +31,6 @@ export function figuresOf(
     },
     coreUse: coreUse(cell, launches),
     peakMemory: isVoid ? { app: null, proxy: null } : peakMemory(cell, heats),
-    errors: counted.reduce((sum, slice) => sum + errorsOf(slice), 0),
     void: reason,
   }
 }
@@ -71,8 +70,4 @@ function peakMemory(cell: Cell, heats: readonly Heat[]): CellFigures['peakMemory
     return peaks.length === 0 ? null : Math.max(...peaks)
   }
   return { app: highest(cell.app), proxy: cell.topology === 'direct' ? null : highest('nginx') }
-}
-
-function errorsOf({ errors }: Slice): number {
-  return Object.values(errors).reduce((sum, count) => sum + (count ?? 0), 0)
 }

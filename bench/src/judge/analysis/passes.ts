@@ -24,18 +24,18 @@ export function keptSlices({ slices }: Heat): Kept {
   return { slices: measured.filter((slice) => crowded.has(slice.cell) || isQuiet(slice)), crowded }
 }
 
-interface HeatFit {
-  /** Logarithm of each cell's value in a pass of average speed. */
-  cells: ReadonlyMap<string, number>
-  /** What cell and pass leave of a slice, not clipped. */
-  residuals: ReadonlyMap<Slice, number>
-}
-
 /** A cell with slices this many times as long as those of others has noise of its own. */
 const LONG = 2
 
-/** @param slices of one heat, those that count; without a value they are left out */
-export function fitHeat(cells: readonly Cell[], slices: readonly Slice[], metric: Metric): HeatFit {
+/**
+ * @param slices of one heat, those that count; without a value they are left out
+ * @returns the logarithm of each cell's value in a pass of average speed
+ */
+export function fitHeat(
+  cells: readonly Cell[],
+  slices: readonly Slice[],
+  metric: Metric,
+): ReadonlyMap<string, number> {
   const specs = new Map(cells.map((cell) => [cell.id, cell]))
   const used = slices.flatMap((slice) => {
     const spec = specs.get(slice.cell)
@@ -47,16 +47,14 @@ export function fitHeat(cells: readonly Cell[], slices: readonly Slice[], metric
     Math.max(...used.filter(({ slice }) => slice.cell === name).map(({ slice }) => slice.seconds)),
   )
   const typical = Math.min(...longest)
-  const { cells: effects, residuals } = fitPassBlocks(
+  const { cells: effects } = fitPassBlocks(
     used.map(({ slice, value }) => ({ cell: names.indexOf(slice.cell), pass: (slice.pass ?? 1) - 1, value })),
     longest.map((seconds) => Number(seconds > LONG * typical)),
   )
-  return {
-    cells: new Map(names.flatMap((name, index) => pairOf(name, effects[index]))),
-    residuals: new Map(used.flatMap(({ slice }, index) => pairOf(slice, residuals[index]))),
-  }
-}
-
-function pairOf<Key>(key: Key, value: number | null | undefined): [Key, number][] {
-  return value === null || value === undefined ? [] : [[key, value]]
+  return new Map(
+    names.flatMap((name, index): [string, number][] => {
+      const effect = effects[index] ?? null
+      return effect === null ? [] : [[name, effect]]
+    }),
+  )
 }

@@ -2,7 +2,6 @@ import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Metric } from '../../model/figures.ts'
 import type { Heat, Slice } from '../../model/heat.ts'
-import { type ColdCell, findColdCells } from './cold-cells.ts'
 import { fitHeat, keptSlices } from './passes.ts'
 
 /** All that was measured of one cell, launch by launch. */
@@ -16,8 +15,6 @@ export interface CellRecord {
   launches: (LaunchTotals | null)[]
   /** Per heat: the logarithm of its value in a pass of average speed, which is the launch's value. Null where it is not known. */
   logs: Readonly<Record<Metric, readonly (number | null)[]>>
-  /** Where the first slices cost more; undefined if they do not. */
-  cold: ColdCell | undefined
 }
 
 /** A cell, and whether its number may be used. */
@@ -35,23 +32,13 @@ export interface LaunchTotals {
   cpuSeconds: CpuSeconds
 }
 
-/**
- * The slices of each cell, heat by heat, fitted in passes. Slices of other cells have no part in it.
- * @param found cold cells, if they are known
- */
-export function recordCells(
-  cells: readonly Cell[],
-  heats: readonly Heat[],
-  found?: readonly ColdCell[],
-): CellRecord[] {
-  const kept = new Map(heats.map((heat) => [heat, keptSlices(heat)]))
-  const cold = new Map((found ?? findColdCells(cells, heats, kept)).map((one) => [one.cell, one]))
+/** The slices of each cell, heat by heat, fitted in passes. Slices of other cells have no part in it. */
+export function recordCells(cells: readonly Cell[], heats: readonly Heat[]): CellRecord[] {
   const counted = new Map(
-    heats.map((heat) => {
-      const own = Map.groupBy(kept.get(heat)?.slices ?? [], ({ cell }) => cell)
-      const rest = [...own].flatMap(([cell, slices]) => slices.slice(cold.get(cell)?.dropped.get(heat) ?? 0))
-      return [heat, rest]
-    }),
+    heats.map((heat) => [
+      heat,
+      [...Map.groupBy(keptSlices(heat).slices, ({ cell }) => cell).values()].flat(),
+    ]),
   )
   const fits = new Map(
     heats.map((heat) => {
@@ -61,7 +48,7 @@ export function recordCells(
   )
   return cells.map((cell) => {
     const own = heats.filter(({ race }) => race === cell.race)
-    const logs = (metric: Metric) => own.map((heat) => fits.get(heat)?.[metric].cells.get(cell.id) ?? null)
+    const logs = (metric: Metric) => own.map((heat) => fits.get(heat)?.[metric].get(cell.id) ?? null)
     const mine = own.map((heat) => (counted.get(heat) ?? []).filter((slice) => slice.cell === cell.id))
     return {
       cell,
@@ -69,7 +56,6 @@ export function recordCells(
       counted: mine,
       launches: mine.map(totalOf),
       logs: { rate: logs('rate'), cpu: logs('cpu') },
-      cold: cold.get(cell.id),
     }
   })
 }

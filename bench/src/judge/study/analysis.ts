@@ -83,9 +83,7 @@ function recordsOf(result: StudyResult): JudgedSystem[] {
   const tried = cells.filter(({ skipped }) => skipped === null)
   const loaded = tried.filter(({ workload }) => workload !== null)
   const { judged, shown } = judgeCells(loaded, heats, (record) => {
-    const evidence = evidenceOf(record, result)
-    // All commands had the same warm-up. Noise can look like one that was never steady.
-    return whyVoid(result.race === undefined ? evidence : { ...evidence, cold: null })
+    return whyVoid(evidenceOf(record, result))
   })
   return tried.map((cell) => {
     const found = judged.find(({ record }) => record.cell === cell)

@@ -86,10 +86,15 @@ export function isTested({ pAdjusted }: Pick<Finding, 'pAdjusted'>): boolean {
   return pAdjusted !== null
 }
 
+interface Steadiness {
+  race: string
+  systems: readonly Pick<PilotRecord['systems'][number], 'system' | 'steady'>[]
+}
+
 /** Those of a pair whose cost still fell when the pilot ended: they may have been cold while they were measured. */
 export function unsteadyOf(
   { race, over, under }: Pick<Finding, 'race' | 'over' | 'under'>,
-  pilots: readonly PilotRecord[],
+  pilots: readonly Steadiness[],
 ): string[] {
   return pilots
     .filter((pilot) => pilot.race === race)

@@ -1,10 +1,10 @@
 import { formatEnds, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import type { Interval } from '@startgrid/stats/estimate.ts'
+import Type, { type Static, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
 import { isShown } from '../../judge/analysis/race.ts'
 import { isTested, unsteadyOf } from '../../judge/study/findings.ts'
-import type { Finding } from '../../model/figures.ts'
-import type { StudyResult } from '../../model/result.ts'
+import { ResultError } from '../../model/result-file.ts'
 import { describeStarts } from './race-document.ts'
 
 /** A race of two commits as a comment on a pull request: a few lines for each path. */
@@ -12,8 +12,50 @@ import { describeStarts } from './race-document.ts'
 /** The limit that the comment tells the power of, as a part of 1. */
 const LIMIT = 0.03
 
-/** Ends with a line feed. No text of the result becomes markup, a link or a mention. */
-export function commentOf(result: StudyResult): string {
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+const Ratio = Type.Object({
+  value: Type.Number(),
+  low: orNull(Type.Number()),
+  high: orNull(Type.Number()),
+})
+const Finding = Type.Object({
+  race: Type.String(),
+  decides: Type.Enum(['rate', 'cpu']),
+  over: Type.String(),
+  under: Type.String(),
+  isTwin: Type.Boolean(),
+  starts: Type.Integer(),
+  ratio: orNull(Ratio),
+  pAdjusted: orNull(Type.Number()),
+  smallest: orNull(Type.Number()),
+  others: Type.Array(Type.Object({ metric: Type.String(), ratio: Ratio })),
+})
+const System = Type.Object({ system: Type.String(), steady: Type.Boolean() })
+const Pilot = Type.Object({ race: Type.String(), systems: Type.Array(System) })
+
+/** All that a comment reads of a result. Its file may come from a pull request of somebody else. */
+const Commented = Type.Object({
+  race: Type.Object({ pilots: Type.Array(Pilot) }),
+  heats: Type.Array(Type.Object({ race: Type.String(), seconds: Type.Number() })),
+  analysis: orNull(Type.Object({ findings: Type.Array(Finding) })),
+})
+
+type Commented = Static<typeof Commented>
+type Finding = Static<typeof Finding>
+type Ratio = Static<typeof Ratio>
+
+/**
+ * Ends with a line feed. No text of the result becomes markup, a link or a mention.
+ * @throws {ResultError} if it is not of a race of commands
+ */
+export function commentOf(result: unknown): string {
+  const validator = Compile(Commented)
+  if (!validator.Check(result)) {
+    const [{ instancePath, message } = { instancePath: '', message: '' }] = validator.Errors(result)
+    throw new ResultError(
+      `It is not the result of a race of commands (${instancePath} ${message}): race makes one.`,
+    )
+  }
   const findings = result.analysis?.findings ?? []
   const lines = findings
     .filter(({ isTwin }) => !isTwin)
@@ -21,7 +63,7 @@ export function commentOf(result: StudyResult): string {
   return `${lines.length === 0 ? 'Nothing was measured.' : lines.join('\n\n')}\n`
 }
 
-function linesOf(finding: Finding, all: readonly Finding[], result: StudyResult): string[] {
+function linesOf(finding: Finding, all: readonly Finding[], result: Commented): string[] {
   const { race, decides, over, under, smallest } = finding
   const twin = all.find((one) => one.race === race && one.isTwin)
   const itself =
@@ -29,7 +71,7 @@ function linesOf(finding: Finding, all: readonly Finding[], result: StudyResult)
   const seconds = result.heats.reduce((sum, heat) => sum + heat.seconds, 0)
   const starts = result.heats.filter((heat) => heat.race === race).length
   const caught = smallest === null ? null : 1 - (1 - LIMIT) / smallest
-  const unsteady = unsteadyOf(finding, result.race?.pilots ?? [])
+  const unsteady = unsteadyOf(finding, result.race.pilots)
   return [
     `**${plain(race.replace(/^GET /, ''))}**: ${verdictOf(finding, result)}`,
     `${plain(over)} over ${plain(under)} ${formatInterval(ratioOf(finding, 'rate'))} by requests at saturation, ${formatInterval(ratioOf(finding, 'cpu'))} by CPU per request; ${decides === 'rate' ? 'the former' : 'the latter'} decides.`,
@@ -43,7 +85,7 @@ function linesOf(finding: Finding, all: readonly Finding[], result: StudyResult)
   ]
 }
 
-function verdictOf(finding: Finding, { heats }: StudyResult): string {
+function verdictOf(finding: Finding, { heats }: Commented): string {
   const { decides, ratio } = finding
   if (ratio === null) return 'not measured.'
   if (!isTested(finding)) return `no verdict: only ${describeStarts(finding, heats)}.`
@@ -51,11 +93,11 @@ function verdictOf(finding: Finding, { heats }: StudyResult): string {
   return ratio.value > 1 === (decides === 'rate') ? 'faster.' : '**slower**.'
 }
 
-function ratioOf({ decides, ratio, others }: Finding, metric: 'rate' | 'cpu'): Interval | null {
+function ratioOf({ decides, ratio, others }: Finding, metric: 'rate' | 'cpu'): Ratio | null {
   return metric === decides ? ratio : (others.find((one) => one.metric === metric)?.ratio ?? null)
 }
 
-function formatInterval(ratio: Interval | null): string {
+function formatInterval(ratio: Ratio | null): string {
   return ratio === null ? 'unknown' : `${formatRatio(ratio.value)} (${formatEnds(ratio, formatRatio)})`
 }
 

@@ -116,7 +116,10 @@ function describeFew(
 }
 
 /** `2 starts each`; `1 of 2 starts counts` where others took the cores during one. */
-export function describeStarts({ race, starts }: Finding, heats: StudyResult['heats']): string {
+export function describeStarts(
+  { race, starts }: Pick<Finding, 'race' | 'starts'>,
+  heats: readonly { race: string }[],
+): string {
   const begun = heats.filter((heat) => heat.race === race).length
   if (starts >= begun) return `${plural(starts, 'start')} each`
   return `${starts} of ${plural(begun, 'start')} ${starts === 1 ? 'counts' : 'count'}`
@@ -198,7 +201,7 @@ export function describeAlone({ analysis, race }: StudyResult): string {
 export function findingsOf(result: StudyResult): string[] {
   const findings = result.analysis?.findings ?? []
   const differences = (result.race?.pilots ?? []).flatMap(({ difference }) =>
-    difference === null ? [] : [`They do different work: ${difference.replace(/\.$/, '')}`],
+    difference === null ? [] : [`They do different work: ${difference}`],
   )
   const found =
     findings.length === 0 ? [describeAlone(result)] : findings.map((one) => describeFinding(one, result))
@@ -358,9 +361,11 @@ function conditionsOfRace(result: StudyResult): string[] {
     cores === null
       ? 'nothing was pinned to a core'
       : `servers on ${nameCores(cores)}, ${nameGenerators(cores)}`
+  const isStarted = race?.systems.some(({ url }) => url === null)
+  const each = isStarted ? `${plural(starts, 'start')} of each, in pairs` : plural(starts, 'heat')
   return [
     ...started,
-    `${plural(starts, 'start')} of each, in pairs; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per start, in shuffled order; ${where}.`,
+    `${each}; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per ${isStarted ? 'start' : 'heat'}, in shuffled order; ${where}.`,
     ...(settings.openLoop === null
       ? ['No latencies: the starts needed all the time. --max-time gives more.']
       : []),

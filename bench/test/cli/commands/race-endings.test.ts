@@ -206,7 +206,6 @@ function start(place: string, mark: string): Running {
     env: {
       ...process.env,
       TMPDIR: join(place, 'tmp'),
-      XDG_CACHE_HOME: join(place, 'cache'),
       [name]: value,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { validateResult } from '../../../src/model/result-file.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
@@ -115,15 +114,14 @@ describe('a race of commands', () => {
 
     test('its result and its reports are there', () => {
       const result = JSON.parse(readFileSync(join(output(), 'result.json'), 'utf8'))
-      assert.deepEqual(validateResult(result), [])
       assert.deepEqual(
         result.race.systems.map((system: { url: string | null }) => system.url),
         [null, url],
       )
       assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
-      const kinds = result.warnings.map(({ kind }: { kind: string }) => kind)
-      assert.ok(kinds.includes('one-launch'))
-      if (process.platform === 'linux') assert.ok(!kinds.includes('external-server'), 'its CPU is known')
+      const said = result.warnings.map(({ text }: { text: string }) => text).join()
+      assert.match(said, /everything was measured on one launch/)
+      if (process.platform === 'linux') assert.doesNotMatch(said, /Nobody accounts for/)
       assert.deepEqual(
         result.race.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
         [
@@ -220,7 +218,7 @@ describe('a race of commands', () => {
     [
       'a command that dies under load',
       ['node mortal.js'],
-      /^mortal cannot be raced \(GET \/\): it ended with exit code 7: worn out\.$/,
+      /^mortal cannot be raced \(GET \/\): it ended with exit code 7\.$/,
     ],
     [
       'a command that responds otherwise under load',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -13,7 +13,7 @@ describe('a commit in a directory of its own', () => {
   let place = ''
   let repository = ''
   const git = (directory: string, ...args: string[]) =>
-    execFileSync('git', ['-C', directory, '-c', 'protocol.file.allow=always', ...args], {
+    execFileSync('git', ['-C', directory, ...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
       env: {
@@ -29,20 +29,12 @@ describe('a commit in a directory of its own', () => {
       join(repository, path),
       typeof content === 'string' ? content : `${JSON.stringify(content)}\n`,
     )
-  const { XDG_CACHE_HOME: usual } = process.env
 
   before(() => {
     place = mkdtempSync(join(tmpdir(), 'startgrid-checkout-'))
-    process.env.XDG_CACHE_HOME = join(place, 'cache')
     repository = join(place, 'app')
-    const library = join(place, 'library')
-    for (const directory of [repository, library]) {
-      mkdirSync(directory)
-      git(directory, 'init', '--quiet', '--initial-branch=main')
-    }
-    writeFileSync(join(library, 'one.txt'), 'one')
-    git(library, 'add', '.')
-    git(library, 'commit', '--quiet', '-m', 'library')
+    mkdirSync(repository)
+    git(repository, 'init', '--quiet', '--initial-branch=main')
     mkdirSync(join(repository, 'server'))
     const scripts = {
       build: 'echo built > built.txt',
@@ -53,18 +45,13 @@ describe('a commit in a directory of its own', () => {
     write('server/package-lock.json', { ...LOCK, packages: { '': { name: 'app', hasInstallScript: true } } })
     write('server/server.js', 'committed')
     write('.gitignore', 'node_modules\n.env\nbuilt.txt\n')
-    git(repository, 'submodule', '--quiet', 'add', library, 'library')
     git(repository, 'add', '.')
     git(repository, 'commit', '--quiet', '-m', 'app')
     write('server/.env', 'SECRET=1')
     write('server/server.js', 'changed')
     write('server/new.js', 'new')
   })
-  after(() => {
-    if (usual === undefined) delete process.env.XDG_CACHE_HOME
-    else process.env.XDG_CACHE_HOME = usual
-    rmSync(place, { recursive: true })
-  })
+  after(() => rmSync(place, { recursive: true }))
 
   /** What is found there, and then removed. */
   const see = async <Value>(
@@ -96,7 +83,7 @@ describe('a commit in a directory of its own', () => {
     )
   }
 
-  test('a ref, and the working tree with what is not committed: installed, built, and nothing is left but the cache', async () => {
+  test('a ref, and the working tree with what is not committed: installed, built, and nothing is left', async () => {
     const objects = git(repository, 'count-objects')
     const directories = await see(['main', undefined], (found, said) => {
       const read = (index: number, path: string) =>
@@ -111,23 +98,24 @@ describe('a commit in a directory of its own', () => {
           [read(index, 'built.txt').trim(), read(index, 'node_modules/in.txt').trim()],
           ['built', 'in'],
         )
-        assert.equal(read(index, '../library/one.txt'), 'one')
         assert.ok(!existsSync(join(found[index]?.directory ?? '', '.env')), 'never copied')
       }
       assert.deepEqual(
-        found.map(({ start, lacks }) => [start, lacks]),
-        [
-          ['npm start', ['server/.env']],
-          ['npm start', ['server/.env']],
-        ],
+        found.map(({ start }) => start),
+        ['npm start', 'npm start'],
       )
       assert.match(found[1]?.commit ?? '', /^\w{10} with changes$/)
-      assert.deepEqual(said, ['main: installing with npm.', 'main: building.', 'the working tree: building.'])
+      assert.deepEqual(
+        said,
+        ['main', 'the working tree'].flatMap((name) => [
+          `${name}: installing with npm.`,
+          `${name}: building.`,
+        ]),
+      )
       return found.map(({ directory }) => directory)
     })
     for (const directory of directories) assert.ok(!existsSync(directory))
     assert.equal(git(repository, 'count-objects'), objects)
-    assert.equal(readdirSync(join(place, 'cache/startgrid/installs')).length, 1)
     isWhole()
   })
 
@@ -140,11 +128,6 @@ describe('a commit in a directory of its own', () => {
     await assert.rejects(see(['main'], nothing, place), {
       message: /is not in a git repository: --git needs one\.$/,
     })
-    write('library/dirty.txt', 'dirty')
-    await assert.rejects(see([undefined], nothing), {
-      message: /^The submodule library has changes that are not committed/,
-    })
-    rmSync(join(repository, 'library/dirty.txt'))
     isWhole()
   })
 
@@ -168,7 +151,7 @@ describe('a commit in a directory of its own', () => {
     mkdirSync(tools)
     const tool = (name: string, script: string) =>
       writeFileSync(join(tools, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-    const done = (name: string) => `echo "${name} $*" >> ${join(place, 'done')}`
+    const done = (name: string) => `[ "$1" = --version ] || echo "${name} $*" >> ${join(place, 'done')}`
     try {
       process.env.PATH = `${tools}:${path}`
       for (const [directory, lock] of [
@@ -179,18 +162,14 @@ describe('a commit in a directory of its own', () => {
         write(`${directory}/yarn.lock`, lock)
         write(`${directory}/package.json`, { name: directory, scripts: { start: 'node server.js' } })
       }
-      tool('npx', `case "$*" in *--version) echo 4.1.0 ;; *) ${done('npx')} ;; esac`)
-      tool('yarn', `case "$*" in --version) echo 1.22.22 ;; *) ${done('yarn')} ;; esac`)
+      for (const name of ['npx', 'yarn']) tool(name, done(name))
       const startOf = (directory: string) =>
         see([undefined], ([found]) => found?.start, join(repository, directory))
       const through = 'npx --yes --package=@yarnpkg/cli-dist@4 yarn'
       assert.deepEqual([await startOf('later'), await startOf('first')], [`${through} start`, 'yarn start'])
-      tool('yarn', `case "$*" in --version) echo 4.2.0 ;; *) ${done('yarn')} ;; esac`)
-      assert.equal(await startOf('later'), 'yarn start')
       assert.deepEqual(readFileSync(join(place, 'done'), 'utf8').trim().split('\n'), [
-        `${through} install --immutable`,
+        `${through} install --frozen-lockfile`,
         'yarn install --frozen-lockfile',
-        'yarn install --immutable',
       ])
     } finally {
       process.env.PATH = path

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
@@ -57,11 +57,18 @@ describe('a command as a server', { skip }, () => {
     rmSync(directory, { recursive: true })
   })
 
+  let said: string[] = []
+  beforeEach(() => {
+    said = []
+  })
   const left = () => findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` })
   const start = (line: string, readyTimeoutMs = 60_000): Promise<CommandServer> =>
     startCommand(
       { command: line, directory, ready: READY, readyTimeoutMs },
-      { guard, cpus: undefined, signal: new AbortController().signal, graceMs: 500 },
+      {
+        ...{ guard, cpus: undefined, signal: new AbortController().signal, graceMs: 500 },
+        onLastLines: (lines) => said.push(lines),
+      },
     )
 
   for (const [name, line] of [
@@ -97,14 +104,15 @@ describe('a command as a server', { skip }, () => {
     assert.deepEqual(left(), [])
   })
 
-  for (const [line, reason] of [
-    ['echo so; echo it is >&2; exit 7', /^it ended with exit code 7: .*it is/],
-    ['kill -9 $$', /^it was ended by SIGKILL/],
-    ['node broken.js', /^it responds to GET \/ with status 500, and 2xx was expected/],
-    ['no-such-program', /^it ended with exit code 127: .*no-such-program/],
+  for (const [line, reason, lines] of [
+    ['echo so; echo it is >&2; exit 7', /^it ended with exit code 7$/, /it is/],
+    ['kill -9 $$', /^it was ended by SIGKILL$/, /^$/],
+    ['node broken.js', /^it responds to GET \/ with status 500, and 2xx was expected/, /^$/],
+    ['no-such-program', /^it ended with exit code 127$/, /no-such-program/],
   ] as const)
-    test(`${line}: it says why it is no server`, async () => {
+    test(`${line}: it says why it is no server, and the person alone is told what it printed`, async () => {
       await assert.rejects(start(line), { message: reason })
+      assert.match(said.join(), lines)
       assert.deepEqual(left(), [])
     })
 
@@ -120,11 +128,12 @@ describe('a command as a server', { skip }, () => {
     assert.deepEqual(left(), [])
   })
 
-  test('one that dies later shows its last lines', async () => {
+  test('one that dies later tells its last lines once', async () => {
     const server = await start('node mortal.js')
     await ask(server.target, { ...READY, path: '/end' }, 60_000).catch(() => {})
     while (server.whyEnded() === undefined) await new Promise((resolve) => setTimeout(resolve, 20))
-    assert.equal(server.whyEnded(), 'it ended with exit code 3: the end')
+    assert.equal(server.whyEnded(), 'it ended with exit code 3')
+    assert.deepEqual(said, ['the end'])
     await server.stop()
   })
 

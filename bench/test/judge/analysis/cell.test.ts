@@ -37,15 +37,6 @@ test('the cost of server and proxy is their sum, and unknown if one is', () => {
   near(other?.cpuParts.app, 0.0005)
 })
 
-test('errors are those of slices that count', () => {
-  const slices = [
-    sliceOf(DIRECT.id, 100, { errors: { timeout: 1, status: 2 } }),
-    sliceOf(DIRECT.id, 100, { errors: { timeout: 10 }, disturbed: true }),
-    sliceOf(DIRECT.id, 100, { errors: { timeout: 20 }, phase: 'warmup' }),
-  ]
-  assert.equal(cellsOf(measuredOf([DIRECT], [heatOf(1, slices)]))[0]?.errors, 3)
-})
-
 test('a mean has an interval from two launches on', () => {
   const heat = (number: number, count: number) => heatOf(number, [sliceOf(DIRECT.id, count)])
   const [figures] = cellsOf(measuredOf([DIRECT], [heat(1, 100), heat(2, 110)]))

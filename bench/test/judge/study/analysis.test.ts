@@ -5,7 +5,6 @@ import { analyseStudy } from '../../../src/judge/study/analysis.ts'
 import { unsteadyOf } from '../../../src/judge/study/findings.ts'
 import { newHeat } from '../../../src/measure/heat.ts'
 import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
-import { recordOf, validateResult } from '../../../src/model/result-file.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { documentOfStudy } from '../../../src/report/study/document.ts'
 import { measureOnPaper, PAPER, type Rates } from '../../fixtures/study-laboratory.ts'
@@ -267,13 +266,4 @@ test('a step costs the difference in CPU per request', () => {
   const [step] = analyse(RATES).analysis.steps
   ok(Math.abs(((step?.cpu?.to ?? 0) - (step?.cpu?.from ?? 0)) * 1e6 - 25) < 0.5)
   ok(Math.abs((step?.ratio?.value ?? 0) - 2) < 0.02)
-})
-
-test('the result fits its schema, with slices and without', () => {
-  const { result } = analyse(RATES)
-  deepEqual(validateResult(result), [])
-  const record = recordOf(result)
-  deepEqual(validateResult(record), [])
-  deepEqual(record.heats, [])
-  ok(validateResult({ ...record, analysis: { ...record.analysis, claims: [{}] } }).length > 0)
 })

@@ -71,7 +71,7 @@ test('a page without a place for its figures, and a file that is no result, are 
   writeFileSync(join(path, 'paper.md'), '# paper\n')
   throws(() => writePages([PAPER], path), ResultError)
   const refused: [stored: string, sentence: RegExp][] = [
-    ['{"schema": 6}', /paper\.json is not a result of this version \(there is no kind undefined\)/],
+    ['{"schema": 6}', /paper\.json is not a result of this version/],
     [
       '{"schema": 1}',
       /paper\.json is not .* of this version \(its schema is 1, here it is 6\): measure again\.$/,

@@ -1,4 +1,4 @@
-import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
 import { analyseAgain } from '../../../src/cli/stored.ts'
 import type { StudyResult } from '../../../src/model/result.ts'
@@ -122,7 +122,7 @@ test('starts that differ much from each other', () => {
 
 test('other work that was meant is said first', () => {
   const result = raced(({ race }) => {
-    for (const pilot of race?.pilots ?? []) pilot.difference = 'before and after send different bodies.'
+    for (const pilot of race?.pilots ?? []) pilot.difference = 'before and after send different bodies'
   })
   const { finding, summary = [] } = documentOfRace(result)
   equal(finding, 'They do different work: before and after send different bodies')
@@ -136,6 +136,11 @@ test('a comment: verdict, both figures, the twin and what would have been caught
     '5 starts each, 1 minute; before against itself 1.02 (0.92–1.13).',
     'A limit of 3.0 % would have caught a slowdown of 16 % in 4 of 5 runs.\n',
   ])
+  for (const wrong of [{ ...raced(), analysis: '@everyone' }, { ...raced(), race: undefined }, {}, null])
+    throws(() => commentOf(wrong), {
+      name: 'ResultError',
+      message: /^It is not the result of a race of commands \(/,
+    })
   const hostile = JSON.parse(JSON.stringify(raced()).replaceAll('before', '@a<b>`c`'))
   const comment = commentOf(hostile)
   match(comment, /&#64;a&#60;b&#62;&#96;c&#96; against itself/)
