@@ -7,7 +7,7 @@ import { Health } from '#shared/health.ts'
 import { createLog } from '#shared/log.ts'
 import { addressOf, drain, refuseToListen, serverOptions, trackConnections } from '#shared/server.ts'
 import { createApp } from './app.ts'
-import { keepTrusted } from './middleware/forwarded.ts'
+import { keepTrusted } from './forwarded.ts'
 import { routes } from './role.ts'
 
 const config = readConfig(Settings)

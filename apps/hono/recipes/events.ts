@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
+import { streamSSE } from 'hono/streaming'
+
+export const events = new Hono().get('/events', (c) => {
+  if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
+  c.header('x-accel-buffering', 'no') // makes NGINX pass on each event at once
+
+  return streamSSE(c, async (stream) => {
+    const gone = new AbortController()
+    stream.onAbort(() => gone.abort())
+    const signal = AbortSignal.any([gone.signal, c.get('health').signal])
+    let id = Number(c.req.header('last-event-id')) || 0 // what a browser has seen before its connection broke
+    while (!signal.aborted) {
+      await stream.writeSSE({ id: String(++id), data: `{"cups":${id}}` })
+      // Proxies and `HANDLER_TIMEOUT_MS` close a connection that is silent for longer.
+      await sleep(15_000, undefined, { signal }).catch(() => {})
+    }
+  })
+})

@@ -1,0 +1,40 @@
+import type { Server } from 'node:http'
+import { join } from 'node:path'
+import { createAdaptorServer } from '@hono/node-server'
+import { Hono } from 'hono'
+import type { AppOptions } from '#shared/app-options.ts'
+import { serve } from '#shared/testing/serve.ts'
+import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
+import { createApp } from '../src/app.ts'
+import { takeOrigin } from '../src/forwarded.ts'
+
+const { body } = await import('../recipes/body.ts')
+const { chat } = await import('../recipes/chat.ts')
+const { database } = await import('../recipes/database.ts')
+const { events } = await import('../recipes/events.ts')
+const { relay } = await import('../recipes/relay.ts')
+const { secondPage } = await import('../recipes/second-page.ts')
+const { session } = await import('../recipes/session.ts')
+const { staticFiles } = await import('../recipes/static.ts')
+const { upload } = await import('../recipes/upload.ts')
+
+function start(options: AppOptions) {
+  const { routes: chatRoutes, websocket } = chat(options)
+  const routes = new Hono()
+  for (const part of [
+    body,
+    chatRoutes,
+    database(options),
+    events,
+    relay,
+    secondPage,
+    session,
+    staticFiles,
+  ] as Hono[])
+    routes.route('/', part)
+  const { fetch } = createApp(options, routes, upload)
+  const server = createAdaptorServer({ fetch, websocket }) as Server
+  return serve(takeOrigin(server, options.config.TRUST_PROXY))
+}
+
+recipes.testRecipes(join(import.meta.dirname, '..'), start)
