@@ -85,7 +85,7 @@ function create(
   return `${known} is a project of its own now: ${project.size} files in ${path}
 ${writeLockfile(target)}
   cd ${/^[\w./~+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}
-  npm install && npm run dev   # needs Node 24 or newer
+  ${app.runtime === 'nginx' ? 'docker compose up --build --wait' : 'npm install && npm run dev   # needs Node 24 or newer'}
 
 Then open http://127.0.0.1:3000, and edit src/${app.role}.ts. README.md has the rest.
 `

