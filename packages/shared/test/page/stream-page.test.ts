@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { recommendSlowly } from '../../src/page/shop/back-end.ts'
 import { streamPage as streamNode } from '../../src/page/stream-node.ts'
 import { streamPage as streamWeb } from '../../src/page/stream-web.ts'
-import { recommendSlowly } from '../../src/page/shop/back-end.ts'
 
 const PROPS = { items: 3, requestId: 'r-1', nonce: 'MDEyMzQ1Njc4OWFiY2RlZmdo' }
 const SLOW_PART = /id="S:0"/

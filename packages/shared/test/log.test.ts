@@ -1,0 +1,44 @@
+import { equal, match } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { traceId } from '../src/log.ts'
+
+const LOG = new URL('../src/log.ts', import.meta.url).href
+
+/** A program that logs so many lines of 1 kB, and says so on standard error. */
+function start(lines: number) {
+  const source = `
+    import { createLog } from '${LOG}'
+    const log = createLog({ LOG_LEVEL: 'info' })
+    for (let n = 0; n < ${lines}; n++) {
+      log.info({ n, padding: 'x'.repeat(1000) }, 'chatter')
+      if (n % 100 === 0) await new Promise(setImmediate)
+    }
+    process.stderr.write('done')`
+  return spawn(process.execPath, ['--input-type=module', '--eval', source], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+test('every exit writes what waits', { timeout: 120_000 }, async () => {
+  const child = start(2_000)
+  const lines = (await text(child.stdout)).trim().split('\n')
+  equal(lines.length, 2_000)
+  equal(JSON.parse(lines[1_999] ?? '').n, 1_999)
+})
+
+test('a reader that stops reading stops nobody', { timeout: 120_000 }, async () => {
+  const child = start(30_000) // twice as much as may wait
+  const [said] = await once(child.stderr, 'data')
+  match(String(said), /done/)
+  child.kill('SIGKILL')
+})
+
+test('the trace id of a traceparent', () => {
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  equal(traceId(`00-${trace}-00f067aa0ba902b7-01`), trace)
+  for (const bad of ['', trace, `00-${trace.toUpperCase()}-00f067aa0ba902b7-01`, undefined])
+    equal(traceId(bad), undefined)
+})
