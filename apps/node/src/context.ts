@@ -4,7 +4,7 @@ import createError from 'http-errors'
 import type { AppOptions } from '#shared/app-options.ts'
 import { type Forwarded, readForwarded } from '#shared/forwarded.ts'
 import { requestId } from '#shared/request-id.ts'
-import { readBody } from './body.ts'
+import { readBody } from './read-body.ts'
 
 /** One request, and the methods to respond to it. */
 export class Context<Name extends string = string> implements AppOptions {

@@ -19,14 +19,17 @@ type Names<Path extends string> = Path extends `${string}:${infer Name}/${infer 
 
 /**
  * One route. A `GET` route also serves HEAD: then Node omits the body.
- * @param path exact and case-sensitive; `:name` matches one non-empty segment
+ * @param path exact and case-sensitive; `:name` matches one non-empty segment, and `/*` at the end whatever follows
  */
 export function route<const Path extends string>(
   method: string,
   path: Path,
   handle: Handler<Names<Path>>,
 ): Route {
-  const source = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:(\w+)/g, '(?<$1>[^/]+)')
+  const source = path
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/:(\w+)/g, '(?<$1>[^/]+)')
+    .replace(/\/\\\*$/, '/.+')
   return { method, path, pattern: new RegExp(`^${source}$`), handle: handle as Handler }
 }
 

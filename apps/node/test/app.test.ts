@@ -50,6 +50,7 @@ test('the first route that matches path and method responds; without one it is 4
     route('GET', '/teas/:tea/cups/:cup', (context) => context.json({ ...context.params })),
     route('POST', '/teas', (context) => context.text('posted')),
     route('GET', '/a.b', (context) => context.json(context.query)),
+    route('GET', '/files/*', (context) => context.text(context.path)),
   ]
   await using app = await serve(createApp(options, routes))
   for (const [method, path, status, text] of [
@@ -58,6 +59,8 @@ test('the first route that matches path and method responds; without one it is 4
     ['POST', '/teas', 200, 'posted'],
     ['HEAD', '/teas/new', 200, ''],
     ['GET', '/a.b?c=1&c=2&d=%C3%AB', 200, '{"c":["1","2"],"d":"ë"}'],
+    ['GET', '/files/a/b', 200, '/files/a/b'],
+    ['GET', '/files', 404, undefined],
     ['GET', '/aXb', 404, undefined],
     ['GET', '/teas', 404, undefined],
     ['GET', '/teas//cups/1', 404, undefined],

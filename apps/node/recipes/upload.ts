@@ -1,0 +1,20 @@
+import createError from 'http-errors'
+import { z } from 'zod'
+import { readBody } from '../src/read-body.ts'
+import { route } from '../src/router.ts'
+
+const Form = z.object({ file: z.file() })
+
+export const upload = [
+  route('POST', '/uploads', async (context) => {
+    const { request } = context
+    const body = await readBody(request, 2_000_000) // bytes, in memory
+    // Node has no reader of forms for servers, but its `Response` has one.
+    const headers = { 'content-type': request.headers['content-type'] ?? '' }
+    const form = await new Response(body, { headers }).formData().catch(() => {
+      throw createError(400, 'The body is no form.')
+    })
+    const { file } = Form.parse(Object.fromEntries(form))
+    context.json({ name: file.name, size: file.size }, 201)
+  }),
+]
