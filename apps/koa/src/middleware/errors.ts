@@ -20,7 +20,7 @@ export const errors: Middleware = async (ctx, next) => {
 export function onError(error: { code?: string }, ctx: Context): void {
   if (ctx.state.failure === error) return
   ctx.state.failure = error
-  const isAborted = error.code === 'ERR_STREAM_PREMATURE_CLOSE' // by the client
+  const isAborted = /^(ERR_STREAM_PREMATURE_CLOSE|HPE_INVALID_EOF_STATE)$/.test(error.code ?? '') // by the client
   if (toProblem(error).status >= 500 && !isAborted) ctx.log.error({ err: error }, 'failed')
   // The client can only learn from a closed connection that its response is incomplete.
   if (ctx.headerSent) ctx.res.destroy()

@@ -1,0 +1,13 @@
+import Router from '@koa/router'
+import { z } from 'zod'
+
+const Person = z.object({ name: z.string().min(1).max(100) })
+
+export const body = new Router()
+
+// `bodyParser` of app.ts has read the body. A `ZodError` becomes a 400 that names the fields.
+body.post('/greetings', (ctx) => {
+  const { name } = Person.parse(ctx.request.body)
+  ctx.status = 201
+  ctx.body = { hello: name }
+})

@@ -1,0 +1,39 @@
+import Router from '@koa/router'
+import type { Middleware } from 'koa'
+import { z } from 'zod'
+import { readConfig } from '#shared/config.ts'
+
+const { SESSION_SECRET } = readConfig(z.object({ SESSION_SECRET: z.string().min(32) }))
+const Login = z.object({ name: z.string().min(1).max(100) })
+
+/** Another site cannot log its visitors in here: https://owasp.org/www-community/attacks/csrf */
+const sameOrigin: Middleware = (ctx, next) => {
+  if (ctx.get('origin') !== `${ctx.protocol}://${ctx.host}`) ctx.throw(403, 'This form is from another site.')
+  return next()
+}
+
+export const session = new Router()
+
+session.use((ctx, next) => {
+  ctx.app.keys = [SESSION_SECRET] // they sign cookies
+  return next()
+})
+
+session.post('/login', sameOrigin, (ctx) => {
+  const { name } = Login.parse(ctx.request.body)
+  // `secure` if the browser uses TLS: TRUST_PROXY says which proxy can tell.
+  ctx.cookies.set('session', encodeURIComponent(name), { signed: true, sameSite: 'lax', maxAge: 86_400_000 })
+  ctx.status = 303
+  ctx.redirect('/me')
+})
+
+session.get('/me', (ctx) => {
+  const name = ctx.cookies.get('session', { signed: true }) ?? ctx.throw(401, 'Log in first.')
+  ctx.body = { name: decodeURIComponent(name) }
+})
+
+session.post('/logout', sameOrigin, (ctx) => {
+  ctx.cookies.set('session', null)
+  ctx.status = 303
+  ctx.redirect('/')
+})

@@ -1,0 +1,24 @@
+// npm install @koa/multer multer && npm install --save-dev @types/koa__multer
+import multer from '@koa/multer'
+import Router from '@koa/router'
+import type { Middleware } from 'koa'
+
+const form = multer({ limits: { files: 1, fileSize: 2_000_000, fields: 0 } }) // bytes, in memory
+
+/** Errors of multer have no status. */
+const readFile: Middleware = async (ctx, next) => {
+  await form
+    .single('file')(ctx, async () => {})
+    .catch(({ code, message }: { code?: string; message: string }) =>
+      ctx.throw(code === 'LIMIT_FILE_SIZE' ? 413 : 400, message),
+    )
+  return next()
+}
+
+export const upload = new Router()
+
+upload.post('/uploads', readFile, (ctx) => {
+  const { originalname: name, size } = ctx.file ?? ctx.throw(400, 'The form has no file.')
+  ctx.status = 201
+  ctx.body = { name, size }
+})

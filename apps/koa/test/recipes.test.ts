@@ -1,0 +1,27 @@
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import Router from '@koa/router'
+import type { AppOptions } from '#shared/app-options.ts'
+import { serve } from '#shared/testing/serve.ts'
+import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
+import { createApp } from '../src/app.ts'
+
+const { body } = await import('../recipes/body.ts')
+const { chat } = await import('../recipes/chat.ts')
+const { database } = await import('../recipes/database.ts')
+const { events } = await import('../recipes/events.ts')
+const { relay } = await import('../recipes/relay.ts')
+const { secondPage } = await import('../recipes/second-page.ts')
+const { session } = await import('../recipes/session.ts')
+const { staticFiles } = await import('../recipes/static.ts')
+const { upload } = await import('../recipes/upload.ts')
+
+function start(options: AppOptions) {
+  const parts = [body, database(options), events, relay, secondPage, session, staticFiles, upload]
+  const routes = new Router().use(...parts.map((part) => part.routes()))
+  const server = createServer(createApp(options, routes).callback())
+  chat(server, options.health)
+  return serve(server)
+}
+
+recipes.testRecipes(join(import.meta.dirname, '..'), start)
