@@ -1,0 +1,44 @@
+import { Database } from 'bun:sqlite'
+import type { BunRequest } from 'bun'
+import createError from 'http-errors'
+import { z } from 'zod'
+import type { AppOptions } from '#shared/app-options.ts'
+import { readConfig } from '#shared/config.ts'
+import { readJson } from '../src/read-json.ts'
+
+const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
+
+/** Append to them. `user_version` counts those that a database has. */
+const MIGRATIONS = [
+  'create table teas (id integer primary key, name text not null) strict',
+  'alter table teas add column grams integer not null default 0',
+]
+
+// Postgres: Bun's own `sql`, the same calls with await sql`…`, the check sql`select 1`, and `sql.close()`.
+export const database = ({ health }: AppOptions) => {
+  const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
+  const db = new Database(DATABASE_FILE)
+  const { user_version: done } = db.query('pragma user_version').get() as { user_version: number }
+  for (const migration of MIGRATIONS.slice(done)) db.run(migration)
+  db.run(`pragma user_version = ${MIGRATIONS.length}`)
+  health.addCheck('database', () => db.query('select 1').get())
+  health.onClose(() => db.close())
+
+  return {
+    '/teas': {
+      POST: async (request: Request) => {
+        const { name, grams } = Tea.parse(await readJson(request))
+        const { lastInsertRowid: id } = db.run('insert into teas (name, grams) values (?, ?)', [name, grams])
+        return Response.json({ id, name, grams }, { status: 201, headers: { location: `/teas/${id}` } })
+      },
+    },
+
+    '/teas/:id': {
+      GET: ({ params }: BunRequest<'/teas/:id'>) => {
+        const tea = db.query('select id, name, grams from teas where id = ?').get(params.id)
+        if (tea === null) throw createError(404)
+        return Response.json(tea)
+      },
+    },
+  }
+}
