@@ -1,0 +1,10 @@
+import { H3, readValidatedBody } from 'h3'
+import { z } from 'zod'
+
+const Person = z.object({ name: z.string().min(1).max(100) })
+
+export const body = new H3().post('/greetings', async (event) => {
+  const { name } = await readValidatedBody(event, Person)
+  event.res.status = 201
+  return { hello: name }
+})
