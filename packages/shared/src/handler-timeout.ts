@@ -9,16 +9,15 @@ import { createProblem, PROBLEM } from './problem.ts'
 export function limitSilence(response: ServerResponse, ms: number): void {
   response.setTimeout(ms, () => {
     const { socket } = response.req
-    if (!response.headersSent) {
-      response.statusCode = 503 // for the log
-      const body = JSON.stringify(createProblem(503))
-      const length = Buffer.byteLength(body)
-      const own = { 'content-type': PROBLEM, 'content-length': length, connection: 'close' }
-      const head = Object.entries({ ...response.getHeaders(), ...own }).map(
-        ([name, value]) => `${name}: ${value}\r\n`,
-      )
-      socket.write(`HTTP/1.1 503 Service Unavailable\r\n${head.join('')}\r\n${body}`)
-    }
+    if (response.headersSent) return void socket.destroy() // `destroySoon` would wait for a client that never reads
+    response.statusCode = 503 // for the log
+    const body = JSON.stringify(createProblem(503))
+    const length = Buffer.byteLength(body)
+    const own = { 'content-type': PROBLEM, 'content-length': length, connection: 'close' }
+    const head = Object.entries({ ...response.getHeaders(), ...own }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    )
+    socket.write(`HTTP/1.1 503 Service Unavailable\r\n${head.join('')}\r\n${body}`)
     socket.destroySoon()
   })
 }

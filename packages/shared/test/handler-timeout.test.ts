@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitSilence } from '../src/handler-timeout.ts'
@@ -46,6 +47,18 @@ test('a response that comes too late is dropped, and the handler can make it', L
 test('a response that began and then stops is cut', LIMIT, async () => {
   await using server = await start((response) => response.write('half'))
   await rejects((await fetch(server.url)).text())
+})
+
+test('a client that never reads is cut', LIMIT, async () => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  await using server = await start((response) => {
+    response.once('close', resolve)
+    response.write('x'.repeat(16_000_000)) // more than the kernel takes
+  })
+  const client = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
+  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await closed
+  client.destroy()
 })
 
 test('a response that goes on is not, however long it takes', LIMIT, async () => {
