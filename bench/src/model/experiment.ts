@@ -89,7 +89,7 @@ export interface System {
 
 /** A program that is started as the apps of the grid are: `node src/server.ts ROLE`, ready with its first line. */
 export interface Program {
-  /** Its directory in the repository: `apps/koa`, `bench/studies/NAME/subjects/fastcgi`. */
+  /** Its directory in the repository: `apps/koa`, `bench/studies/NAME/subjects/node`. */
   package: string
   role: string
   env?: Readonly<Record<string, string>>
@@ -115,7 +115,7 @@ export interface Command {
 }
 
 /**
- * How NGINX responds: through one of the topologies, to FastCGI, to several copies in turn, with a bare `proxy_pass`,
+ * How NGINX responds: through one of the topologies, by SCGI, to several copies in turn, with a bare `proxy_pass`,
  * from a cache, alone with `return 200`, or with the ssr app's hashed files.
  */
 export type FrontKind =
@@ -123,12 +123,12 @@ export type FrontKind =
   | 'nginx-naive'
   | 'nginx-socket'
   | 'nginx-tls'
-  | 'fastcgi'
-  | 'fastcgi-socket'
   | 'balanced'
   | 'bare'
   | 'bare-naive'
+  | 'bare-naive-socket'
   | 'bare-socket'
+  | 'scgi-socket'
   | 'return-200'
   | 'static'
 

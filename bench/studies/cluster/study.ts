@@ -10,19 +10,22 @@ const COUNTS = [...new Set([1, 2, 4, 8, 16, 32, CORES])]
   .filter((count) => count <= Math.max(4, CORES))
   .toSorted((one, other) => one - other)
 
-const express = (title: string, cores: number, env: Readonly<Record<string, string>> = {}): System => ({
+const workers = (title: string, count: number, env: Readonly<Record<string, string>> = {}): System => ({
   title,
-  app: { package: 'apps/express', role: 'hello', env },
-  cores,
+  app: {
+    package: 'bench/studies/launch',
+    role: 'hello',
+    env: { APP: 'express', WORKERS: String(count), ...env },
+  },
+  cores: count,
 })
 
 /** One process that hands connections to N others. */
-const cluster = (count: number): System =>
-  express(`node:cluster, ${count} workers`, count, { CLUSTER: 'cluster', WORKERS: String(count) })
+const cluster = (count: number): System => workers(`node:cluster, ${count} workers`, count)
 
 /** N processes on one port; the kernel spreads connections. */
 const reusePort = (count: number): System =>
-  express(`reusePort, ${count} processes`, count, { CLUSTER: 'reuse-port', WORKERS: String(count) })
+  workers(`reusePort, ${count} processes`, count, { REUSE_PORT: '1' })
 
 /** Behind NGINX a process needs twice Express's 1.25 s. Of three cores two are for processes, and NGINX has nothing to compile. */
 const BALANCED_WARMUP_MS = 1700
@@ -41,7 +44,7 @@ const systemsOf = (name: string, system: (count: number) => System) =>
   Object.fromEntries(several.map((count) => [`${name}-${count}`, system(count)]))
 
 const SYSTEMS: Readonly<Record<string, System>> = {
-  single: express('one process', 1),
+  single: { title: 'one process', app: { package: 'apps/express', role: 'hello' } },
   ...systemsOf('cluster', cluster),
   ...systemsOf('reuse-port', reusePort),
   ...systemsOf('balanced', balanced),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { formatMicros, formatPercent, formatRate, formatRatio } from '@startgrid/cli/numbers.ts'
+import { formatMicros, formatRate, formatRatio } from '@startgrid/cli/numbers.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { exactly } from '@startgrid/loadgen'
 import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
@@ -36,6 +36,9 @@ const njs = (engine: 'njs' | 'qjs'): System => ({
 /** After 2 s, enough over TCP, node:http cost 20 % more than later; profiles of 250 ms slices are at their end in the eleventh. */
 const SOCKET_WARMUP_MS = 3000
 
+/** An app of the grid on a unix socket. */
+const LAUNCH = 'bench/studies/launch'
+
 /** A new connection per request leaves few requests per second to become warm by: after 2 s, Fastify's cost 41 % more than later. */
 const NAIVE_WARMUP_MS = 5000
 
@@ -48,9 +51,17 @@ const inAllWays = (name: string, title: string, path: string): Readonly<Record<s
   },
   [`${name}-nginx`]: app(`${title}, NGINX`, path, 'hello', 'nginx'),
   [`${name}-socket`]: {
-    ...app(`${title}, NGINX, socket`, path, 'hello', 'nginx-socket'),
-    ...(name === 'node' && { warmupMs: SOCKET_WARMUP_MS }),
+    title: `${title}, NGINX, socket`,
+    app: { package: LAUNCH, role: 'hello', env: { APP: name }, ...(name === 'bun' && { runtime: 'bun' }) },
+    nginx: { front: 'nginx-socket' },
+    warmupMs: SOCKET_WARMUP_MS,
   },
+})
+
+/** The same handler on a unix socket with a connection per request, with and without a second HTTP parser. */
+const parsed = (title: string, role: string, front: FrontKind): System => ({
+  ...app(title, 'bench/studies/nginx-proxy/subjects/scgi', role, front),
+  warmupMs: NAIVE_WARMUP_MS,
 })
 
 const HELLO: Readonly<Record<string, System>> = {
@@ -58,13 +69,8 @@ const HELLO: Readonly<Record<string, System>> = {
   ...inAllWays('fastify', 'Fastify', 'apps/fastify'),
   ...inAllWays('bun', 'Bun.serve', 'apps/bun'),
   ...inAllWays('node', 'node:http', 'apps/node'),
-  fastcgi: app('FastCGI, NGINX', 'bench/studies/nginx-proxy/subjects/fastcgi', 'json', 'fastcgi'),
-  'fastcgi-socket': app(
-    'FastCGI, NGINX, socket',
-    'bench/studies/nginx-proxy/subjects/fastcgi',
-    'json',
-    'fastcgi-socket',
-  ),
+  http: parsed('HTTP to a socket', 'http', 'bare-naive-socket'),
+  scgi: parsed('SCGI to a socket', 'scgi', 'scgi-socket'),
   njs: njs('njs'),
   qjs: njs('qjs'),
 }
@@ -141,7 +147,7 @@ export const nginxProxy: Study = {
       systems: Object.keys(HELLO),
       workload: WORKLOADS.hello,
       connections: 64,
-      openLoop: ['nginx', 'fastify', 'fastify-naive', 'fastify-nginx', 'bun', 'node-nginx', 'fastcgi'],
+      openLoop: ['nginx', 'fastify', 'fastify-naive', 'fastify-nginx', 'bun', 'node-nginx'],
     },
     [ONE]: toolRace(['nginx', 'bun', 'fastify', 'fastify-naive'], AUTOCANNON),
     [FOUR]: toolRace(['nginx'], { ...AUTOCANNON, threads: 4 }),
@@ -192,7 +198,7 @@ export const nginxProxy: Study = {
     // No figure was published. If the second parse were the reason, performance would return without it.
     claim(
       'parsing-twice',
-      ['fastcgi', 'node-nginx'],
+      ['scgi', 'http'],
       [49_000, 21_000],
       'Parsing HTTP twice is the reason: NGINX that hands over what it has parsed is 2.3 times as fast',
       { because: explainParsing },
@@ -205,8 +211,7 @@ export const nginxProxy: Study = {
     { what: 'NGINX in front of Bun', race: 'hello', from: 'bun', to: 'bun-nginx' },
     { what: '+ a new connection per request', race: 'hello', from: 'bun-nginx', to: 'bun-naive' },
     { what: 'NGINX in front of node:http', race: 'hello', from: 'node', to: 'node-nginx' },
-    { what: 'FastCGI instead of a second HTTP', race: 'hello', from: 'node-nginx', to: 'fastcgi' },
-    { what: 'the same over a socket', race: 'hello', from: 'node-socket', to: 'fastcgi-socket' },
+    { what: 'SCGI instead of a second HTTP', race: 'hello', from: 'http', to: 'scgi' },
     { what: 'njs instead of a second server', race: 'hello', from: 'node-nginx', to: 'njs' },
   ],
   scaling: [{ title: 'NGINX alone', race: 'workers', workers: { nginx: 1, 'nginx-2': 2, 'nginx-4': 4 } }],
@@ -251,13 +256,13 @@ function explainProxy({ value, cpu, upstreamConnections }: Measured): string | n
   )
 }
 
-function explainParsing({ value }: Measured): string | null {
-  const names = ['node', 'node-nginx', 'fastcgi'] as const
-  const [direct, proxied, fastcgi] = names.map((name) => value('hello', name, 'cpu'))
-  if (direct === undefined || proxied === undefined || fastcgi === undefined) return null
-  const back = (proxied - fastcgi) / (proxied - direct)
+function explainParsing({ value, cpu }: Measured): string | null {
+  const [http, scgi] = ['http', 'scgi'].map((name) => value('hello', name, 'cpu'))
+  const [parsing, told] = ['http', 'scgi'].map((name) => cpu('hello', name).app)
+  if (http === undefined || scgi === undefined || !parsing || !told) return null
   return (
-    `No figure was published; 2.33 is what the proxy took. NGINX in front adds ${formatMicros(proxied - direct)} µs of CPU to the ${formatMicros(direct)} of a request, both with connections that ` +
-    `stay open; FastCGI, which leaves out the second HTTP parse, takes ${back > 0 ? formatPercent(back) : 'nothing'} of that away.`
+    'No figure was published; 2.33 is what the proxy took. Over a unix socket with a connection per request, a request costs ' +
+    `${formatMicros(http)} µs of CPU by HTTP and ${formatMicros(scgi)} by SCGI, which only NGINX has parsed; ${formatMicros(parsing)} and ` +
+    `${formatMicros(told)} of them are the server's.`
   )
 }

@@ -128,7 +128,7 @@ const H2_LOADS: Readonly<Record<string, H2Load>> = {
 const CLUSTER: Readonly<Record<string, System>> = {
   cluster: {
     title: 'node:cluster, 2 workers',
-    app: { package: 'apps/node', role: 'hello', env: { CLUSTER: 'cluster', WORKERS: '2' } },
+    app: { package: 'bench/studies/launch', role: 'hello', env: { APP: 'node', WORKERS: '2' } },
     cores: 2,
   },
   'nginx-cluster': {

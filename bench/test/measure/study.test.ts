@@ -156,8 +156,8 @@ async function ask(study: Study, name: string, path: string): Promise<Response> 
 }
 
 test('a cluster tells at its end how many requests each worker served', async () => {
-  const env = { CLUSTER: 'cluster', WORKERS: '2' }
-  const system = { title: 'cluster', app: { package: 'apps/node', role: 'hello', env }, cores: 2 }
+  const app = { package: 'bench/studies/launch', role: 'hello', env: { APP: 'node', WORKERS: '2' } }
+  const system = { title: 'cluster', app, cores: 2 }
   const running = await startSystem(system, { nginx: undefined })
   if (!('port' in running.target)) throw new Error('It listens on a socket.')
   const { host, port } = running.target
@@ -168,6 +168,22 @@ test('a cluster tells at its end how many requests each worker served', async ()
 
 test('Koa runs without a compiler, and so without types', async () => {
   equal(await (await ask(njsVsNode, 'hello-jitless', '/json')).text(), '{"hello":"world"}')
+})
+
+test('NGINX hands the same to one handler by SCGI and by HTTP, and passes on the same', {
+  skip,
+}, async () => {
+  const told = ({ headers }: Response) => [...headers].filter(([name]) => !/^(date|x-request-id)$/.test(name))
+  for (const [path, status] of [
+    ['/json', 200],
+    ['/nothing', 404],
+  ] as const) {
+    const [scgi, http] = [await ask(nginxProxy, 'scgi', path), await ask(nginxProxy, 'http', path)]
+    deepEqual([scgi.status, http.status], [status, status])
+    deepEqual(told(scgi), told(http))
+    match(scgi.headers.get('x-request-id') ?? '', /^[\w-]{36}$/)
+    equal(await scgi.text(), await http.text())
+  }
 })
 
 describe('NGINX alone', { skip }, () => {

@@ -20,7 +20,7 @@ const nginx = front.kind === 'none' ? undefined : front
 
 /** Without those that h2load asks. */
 const OWN = Object.entries(systems).filter(
-  ([, { app, lacks }]) => app?.package.startsWith('bench/') && lacks === undefined,
+  ([, { app, lacks }]) => app?.package.endsWith('/subjects/node') && lacks === undefined,
 )
 
 /** Every system gives the same page; only its coding and TLS differ. */

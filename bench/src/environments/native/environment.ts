@@ -25,8 +25,13 @@ export async function openNative(
     nginx: nginx === undefined ? null : versionOf(nginx),
     ingredients: (cell) => {
       const system = systemOf(experiment, cell)
+      const { package: own, env: { APP = undefined } = {} } = system.app ?? {}
       return {
-        files: [...(system.app === undefined ? [] : [system.app.package]), ...SHARED],
+        files: [
+          ...(own === undefined ? [] : [own]),
+          ...(APP === undefined ? [] : [`apps/${APP}`]),
+          ...SHARED,
+        ],
         facts: [
           nginxOf(system)?.describe(),
           process.version,

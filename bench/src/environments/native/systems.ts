@@ -225,7 +225,7 @@ function endingOf(copies: readonly Launch[]): string | null {
   return null
 }
 
-/** The last line of a cluster's log (packages/shared/src/launch/cluster.ts). */
+/** The last line of several workers (bench/studies/launch). */
 function spreadOf(launched: Launch | undefined): number[] | undefined {
   const line = launched?.output().trimEnd().split('\n').at(-1) ?? ''
   if (!line.includes('"spread":')) return undefined

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { closeSignal, streamPage } from '@startgrid/shared/page/stream-node.ts'
-import { streamPage as streamWebPage } from '@startgrid/shared/page/stream-web.ts'
 import { renderPage } from '@startgrid/shared/page/server.js'
 import { recommendSlowly } from '@startgrid/shared/page/shop/back-end.ts'
+import { closeSignal, streamPage } from '@startgrid/shared/page/stream-node.ts'
+import { streamPage as streamWebPage } from '@startgrid/shared/page/stream-web.ts'
 
 /**
  * `server.ts ROLE` sends the page of 50 items in one of these ways, on node:http and without anything else that an app has. `?delay=50` is how
