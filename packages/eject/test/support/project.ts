@@ -1,4 +1,5 @@
 import { ok } from 'node:assert/strict'
+import { globSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startProgram } from '@startgrid/cli/test-programs.ts'
@@ -37,10 +38,23 @@ export class ProjectDirectory {
     if (code !== 0) throw new Error(`${file} ${args.join(' ')} ends with ${code}:\n${stdout}${stderr}`)
   }
 
+  /** Moves all recipes into the app, and installs what their first lines say. @returns their names */
+  async addRecipes(): Promise<string[]> {
+    const recipes = globSync('*.ts', { cwd: join(this.#path, 'recipes') })
+    for (const recipe of recipes) {
+      const [line = ''] = readFileSync(join(this.#path, 'recipes', recipe), 'utf8').split('\n')
+      const commands = line.startsWith('// npm ') ? line.slice('// '.length).split(' && ') : []
+      for (const command of commands) await this.run(...command.split(' ').slice(1))
+      renameSync(join(this.#path, 'recipes', recipe), join(this.#path, 'src', recipe))
+    }
+    return recipes
+  }
+
   /** Runs the words of a script on a free port until it is ready: without npm, whose shell does not pass on signals. */
-  async start(script: string, env: Readonly<Record<string, string>> = {}) {
+  async start(script: 'start' | 'dev', env: Readonly<Record<string, string>> = {}) {
     const port = await claimPort({ host: '127.0.0.1', port: 0 })
-    const [program = '', ...words] = script.split(' ')
+    const { scripts } = JSON.parse(readFileSync(join(this.#path, 'package.json'), 'utf8'))
+    const [program = '', ...words] = scripts[script].split(' ')
     const file = program === 'node' ? process.execPath : join(this.#path, 'node_modules/.bin', program)
     const { child, ended, stderr } = startProgram(file, words, {
       cwd: this.#path,
@@ -73,5 +87,14 @@ async function isReady(port: number): Promise<boolean> {
     return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
   } catch {
     return false
+  }
+}
+
+/** Loads recipes, all but the one that starts processes, with what they read. */
+export function loading(recipes: readonly string[]) {
+  const loaded = recipes.filter((recipe) => recipe !== 'cluster.ts')
+  return {
+    script: loaded.map((recipe) => `await import('./src/${recipe}')`).join('\n'),
+    env: { SESSION_SECRET: 'a secret of at least 32 characters', UPSTREAM_URL: 'http://127.0.0.1' },
   }
 }

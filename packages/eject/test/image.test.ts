@@ -1,0 +1,65 @@
+import { equal, match } from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startProgram } from '@startgrid/cli/test-programs.ts'
+import { checkConformance, formatReport } from '@startgrid/conformance'
+import { findApps } from '@startgrid/grid/apps.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
+import { APPS } from '../src/choices.ts'
+import { runEject } from './support/command.ts'
+import { temporaryDirectory } from './support/directory.ts'
+import { loading, ProjectDirectory } from './support/project.ts'
+
+/** The image of a project, with the packages of its recipes, in Docker Compose: an app per runtime, one of them behind NGINX. */
+
+const cases: Record<string, string[]> = { 'express/ssr': ['nginx'], 'bun/hello': [], 'njs/ssr': [] }
+const run = (words: readonly string[], options = {}) => startProgram('docker', words, options).ended
+
+for (const [name, options] of Object.entries(cases)) {
+  const [app] = APPS.filter((one) => one.name === name)
+  test(`full: the image of ${name}`, { timeout: 600_000 }, async (t) => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'my-app')
+    const ejected = await runEject([name, path, ...options.flatMap((option) => ['--with', option])])
+    equal(ejected.code, 0, ejected.stderr)
+    const texts = ['Dockerfile', ...(options.length > 0 ? ['compose.override.yaml'] : [])]
+    for (const text of texts.map((file) => readFileSync(join(path, file), 'utf8')))
+      for (const [, image = ''] of text.matchAll(/(?:^FROM|image:) (\S+)/gm))
+        if ((await run(['image', 'inspect', image])).code !== 0)
+          return t.skip(`There is no image ${image}: docker pull ${image}`)
+    const { script, env } = loading(await new ProjectDirectory(path, 'npm').addRecipes())
+    const isBehind = options.includes('nginx')
+    const ports = await Promise.all([0, 0, 0].map((port) => claimPort({ host: '127.0.0.1', port })))
+    const [PORT = 0, NGINX_PORT = 0, NGINX_TLS_PORT = 0] = ports
+    // No page is refused because the machine is busy.
+    const settings = Object.entries({ ...env, MAX_QUEUE_WAIT_MS: '0' }).map(
+      ([key, value]) => `${key}=${value}\n`,
+    )
+    writeFileSync(join(path, '.env'), settings.join(''))
+    const config = join(path, 'conf/nginx.conf')
+    if (app?.runtime === 'nginx')
+      writeFileSync(
+        config,
+        readFileSync(config, 'utf8').replace('max_queue_wait_ms 250', 'max_queue_wait_ms 0'),
+      )
+    const compose = async (...words: string[]) => {
+      const own = { ...process.env, PORT, NGINX_PORT, NGINX_TLS_PORT }
+      const { code, stdout, stderr } = await run(['compose', ...words], { cwd: path, env: own })
+      equal(code, 0, stderr)
+      return stdout
+    }
+    try {
+      await compose('up', '--build', '--wait')
+      const [{ absent = [], role = 'hello' } = {}] = findApps(name)
+      const target = { host: '127.0.0.1', port: isBehind ? NGINX_PORT : PORT }
+      const report = await checkConformance({ target, role, absent, compressed: isBehind })
+      equal(report.differences.length, 0, formatReport(report))
+      if (app?.runtime !== 'nginx') await compose('exec', '-T', 'app', app?.runtime ?? '', '--eval', script)
+      await compose('stop')
+      match(await compose('ps', '--all', '--format', '{{.ExitCode}}'), /^(?:0\n)+$/)
+    } finally {
+      await compose('down', '--rmi', 'local')
+    }
+  })
+}
