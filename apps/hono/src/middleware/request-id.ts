@@ -8,7 +8,7 @@ declare module 'hono' {
   }
 }
 
-/** Hono's own `requestId()` replaces an inbound id that has a dot. */
+/** On Node's response, as the security headers. Hono's own `requestId()` also keeps ids with `=`. */
 export const setRequestId = createMiddleware<{ Bindings: Partial<HttpBindings> }>((c, next) => {
   c.set('requestId', requestId(c.req.header('x-request-id')))
   c.env.outgoing?.setHeader('x-request-id', c.get('requestId'))
