@@ -22,29 +22,21 @@ const pools = (Object.keys(SIZES) as Runtime[]).flatMap((runtime) =>
   SIZES[runtime].map((size) => ({ name: `${runtime}-${size}`, runtime, size })),
 )
 
-/** A route of a subject: the process itself responds to `/local`, and its pool to `/helloworld`. */
-const route = (title: string, framework: string, path: string): System => ({
+const SERVERS = 'bench/studies/worker-pool/servers'
+
+/** A route of a server: the process itself responds to `/local`, and its pool to `/helloworld`. */
+const route = (title: string, role: 'fastify' | 'bun', path: string): System => ({
   title,
-  app: {
-    package: `bench/studies/worker-pool/subjects/${framework}`,
-    role: 'pool',
-    env: { POOL: 'qoper8-cp', POOL_SIZE: '8', POOL_QUEUE: '1000' },
-  },
+  app: { package: SERVERS, role, runtime: role === 'bun' ? 'bun' : 'node', env: { POOL_SIZE: '8' } },
   workload: { path, expect: exactly('{"hello":"world"}') },
   // In a pool, the process that distributes the messages must be busy, not each worker.
   ...(path === '/helloworld' && { cores: MOST_CORES - 1, serverBound: false }),
-  // Nine processes become warm, where Bun's own 250 ms are those of one: with these the first slices cost 19 % more than later ones.
-  ...(path === '/helloworld' && framework === 'bun' && { warmupMs: 500 }),
 })
 
 /** The case that pools are for: a page that takes milliseconds. */
 const pages = (title: string, path: string): System => ({
   title,
-  app: {
-    package: 'bench/studies/worker-pool/subjects/fastify',
-    role: 'pool',
-    env: { POOL: 'piscina', POOL_SIZE: '4' },
-  },
+  app: { package: SERVERS, role: 'pages', env: { POOL_SIZE: '4' } },
   workload: {
     path: `${path}?items=1000`,
     expect: { includes: ['<!DOCTYPE html>', '1000 of 1000', '</html>'] },

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { processTree } from '@startgrid/machine/processes.ts'
+import { startSystem } from '../../src/environments/native/systems.ts'
 import { measureMessages } from '../../studies/worker-pool/messages/measure.ts'
+import { workerPool } from '../../studies/worker-pool/study.ts'
 
 const context = (signal: AbortSignal) => ({
   ...{ signal, quick: true, heat: 1, onForeign() {} },
@@ -35,3 +37,27 @@ test('an interruption ends it, with all its processes', async () => {
   await assert.rejects(measuring, { name: 'AbortError' })
   while (own().length > 0) await new Promise(setImmediate)
 })
+
+for (const pair of [
+  ['fastify', 'fastify-pool'],
+  ['bun', 'bun-pool'],
+  ['page', 'pooled-page'],
+])
+  test(`${pair.join(' and ')} give the same`, async () => {
+    const bodies = pair.map(async (name) => {
+      const { [name]: system } = workerPool.systems
+      assert.ok(system?.app && system.workload)
+      const app = { ...system.app, env: { POOL_SIZE: '2' } }
+      const { target, stop } = await startSystem({ ...system, app }, { nginx: undefined })
+      try {
+        assert.ok('port' in target)
+        const response = await fetch(`http://${target.host}:${target.port}${system.workload.path}`)
+        return [response.status, await response.text()]
+      } finally {
+        await stop()
+      }
+    })
+    const [own, pooled] = await Promise.all(bodies)
+    assert.deepEqual(own, pooled)
+    assert.equal(own?.[0], 200)
+  })

@@ -1,4 +1,4 @@
-/// <reference path="../subjects/pool/src/qoper8-cp.d.ts" />
+/// <reference path="../qoper8-cp.d.ts" />
 import { once } from 'node:events'
 import { QOper8 } from 'qoper8-cp'
 import type { PoolSettings } from './measure.ts'

@@ -8,4 +8,4 @@ export function handler({ messageNo }: { messageNo: number }, finished: (reply: 
 }
 
 /** Called at the start of a worker. */
-export { endWithParent as onStartupModule } from '@startgrid/worker-pool/end-with-parent.ts'
+export { endWithParent as onStartupModule } from '../end-with-parent.ts'
