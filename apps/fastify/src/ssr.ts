@@ -5,6 +5,7 @@ import { waitsTooLong } from '#shared/load-shedding.ts'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { streamPage } from '#shared/page/stream-node.ts'
+import { createProblem, PROBLEM } from '#shared/problem.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 
 const Items = Type.Integer({ minimum: 0, maximum: 1000, default: 50 })
@@ -24,7 +25,8 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
   /** For expensive routes: 503 after too long a wait. */
   const onRequest: onRequestAsyncHookHandler = async (_request, reply) => {
     if (!(await waitsTooLong(app.config.MAX_QUEUE_WAIT_MS))) return
-    return reply.header('retry-after', '1').serviceUnavailable()
+    // Not an error: it would be logged as a failure.
+    return reply.code(503).header('retry-after', '1').type(PROBLEM).send(createProblem(503))
   }
 
   app.get('/', { onRequest, schema: { querystring: Page } }, async (request, reply) => {

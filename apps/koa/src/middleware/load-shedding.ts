@@ -5,6 +5,7 @@ import { waitsTooLong } from '#shared/load-shedding.ts'
 export const shedLoad: Middleware = async (ctx, next) => {
   const isTooLate = await waitsTooLong(ctx.config.MAX_QUEUE_WAIT_MS)
   if (ctx.res.closed) return // the client has left
-  if (isTooLate) ctx.throw(503, { headers: { 'retry-after': '1' } })
-  return next()
+  if (!isTooLate) return next()
+  ctx.status = 503 // not an error: it would be logged as a failure
+  ctx.set('retry-after', '1')
 }

@@ -88,8 +88,9 @@ export function testPageUnderLoad(start: Start): void {
 }
 
 export function testPageQueue(start: Start): void {
-  test('refuses a page that has waited too long, and no file', async () => {
-    await using app = await start(createOptions({ MAX_QUEUE_WAIT_MS: '1' }))
+  test('refuses a page that has waited too long, which is no failure, and no file', async () => {
+    const { readLines, ...options } = createOptions({ MAX_QUEUE_WAIT_MS: '1' })
+    await using app = await start(options)
     const ask = (path: string) =>
       Promise.all(
         Array.from({ length: 20 }, () => fetch(app.url + path, { signal: AbortSignal.timeout(120_000) })),
@@ -102,5 +103,7 @@ export function testPageQueue(start: Start): void {
     equal(refused?.headers.get('retry-after'), '1')
     match((await refused?.text()) ?? '', /"status":503/)
     equal((await fetch(`${app.url}${ASSETS[0]}`)).status, 200)
+    const lines = await readLines(21)
+    equal(lines.find(({ level }) => level !== INFO)?.msg, undefined)
   })
 }
