@@ -24,7 +24,9 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
 
   /** For expensive routes: 503 after too long a wait. */
   const onRequest: onRequestAsyncHookHandler = async (_request, reply) => {
-    if (!(await waitsTooLong(app.config.MAX_QUEUE_WAIT_MS))) return
+    const isTooLate = await waitsTooLong(app.config.MAX_QUEUE_WAIT_MS)
+    if (reply.raw.closed) return reply.hijack() // the client has left
+    if (!isTooLate) return
     // Not an error: it would be logged as a failure.
     return reply.code(503).header('retry-after', '1').type(PROBLEM).send(createProblem(503))
   }

@@ -122,7 +122,7 @@ export function testEvents(start: Start): void {
     const options = createOptions()
     await using app = await start(options)
     equal((await fetch(`${app.url}/events`, { method: 'HEAD' })).status, 200)
-    equal((await options.readLines(1))[0]?.status, 200)
+    deepEqual(await readResponses(options, 1), ['/events'])
   })
 }
 
@@ -182,15 +182,16 @@ export function testUpload(start: Start): void {
     const encoded = new Request(app.url, { method: 'POST', body: formOf(100_000) })
     const headers = { 'content-type': encoded.headers.get('content-type') ?? '', 'content-length': 101_000 }
     const upload = sendRequest(`${app.url}/uploads`, { method: 'POST', headers }).on('error', () => {})
-    upload.write(await encoded.bytes())
+    upload.write((await encoded.bytes()).subarray(0, 50_000))
     await fetch(`${app.url}/greetings`) // the server has begun to read
     upload.destroy()
-    const lines = await options.readLines(2)
-    deepEqual(
-      lines.filter(({ level }) => level === ERROR),
-      [],
+    await readResponses(options, 2)
+    await fetch(`${app.url}/greetings`) // by now, a failure would have its line
+    deepEqual((await readResponses(options, 3)).sort(), ['/greetings', '/greetings', '/uploads'])
+    equal(
+      (await options.readLines(2)).find(({ level }) => level === ERROR),
+      undefined,
     )
-    deepEqual(lines.map(({ path }) => path).sort(), ['/greetings', '/uploads'])
   })
 }
 
@@ -230,7 +231,7 @@ export function testRelay(start: Start): void {
     }
     const nothing = await ask('nothing')
     deepEqual([nothing.status, await nothing.text()], [204, ''])
-    deepEqual((await ask('gzip', 'HEAD')).status, 200)
+    equal((await ask('gzip', 'HEAD')).status, 200)
     equal((await ask('missing')).status, 404)
   })
 
@@ -314,6 +315,14 @@ export function testCluster(app: string): void {
     deepEqual(await once(primary, 'close'), [1, null])
     match(said, /^PORT is not valid/)
   })
+}
+
+/** The paths of so many lines of the access log. Packages may write others. */
+async function readResponses({ readLines }: ReturnType<typeof createOptions>, count: number) {
+  for (let enough = count; ; enough++) {
+    const completed = (await readLines(enough)).filter(({ msg }) => msg === 'request completed')
+    if (completed.length >= count) return completed.map(({ path }) => path)
+  }
 }
 
 /** A service that compresses as the request's `city` says. @returns its URL */

@@ -13,7 +13,8 @@ export default fp(async (app) => {
     if (error.name === 'FastifyError') error.expose ??= true // FST_ERR_…, and those of @fastify/error
     if (reply.statusCode >= 400) Object.assign(error, { statusCode: reply.statusCode, expose: true }) // of `reply.code(409)`
     const { status, headers, problem } = toProblem(error)
-    if (status >= 500) request.log.error({ err: error }, 'failed')
+    const isAborted = error.code === 'ECONNRESET' && request.raw.readableAborted // by the client
+    if (status >= 500 && !isAborted) request.log.error({ err: error }, 'failed')
     if (!reply.raw.headersSent) return reply.code(status).headers(headers).type(PROBLEM).send(problem)
     // The client can only learn from a closed connection that its response is incomplete.
     reply.hijack().raw.destroy()

@@ -1,0 +1,45 @@
+import { DatabaseSync } from 'node:sqlite'
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import { z } from 'zod'
+import { readConfig } from '#shared/config.ts'
+
+const NewTea = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  grams: Type.Integer({ minimum: 1 }),
+})
+const Id = Type.Object({ id: Type.Integer() })
+
+/** Append to them. `user_version` counts those that a database has. */
+const MIGRATIONS = [
+  'create table teas (id integer primary key, name text not null) strict',
+  'alter table teas add column grams integer not null default 0',
+]
+
+// Postgres (npm install @fastify/postgres): the same calls with `await app.pg.query(…)`, the check `app.pg.query('select 1')`; it closes itself.
+export const database: FastifyPluginAsyncTypebox = async (app) => {
+  const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
+  const db = new DatabaseSync(DATABASE_FILE)
+  const { user_version: done } = db.prepare('pragma user_version').get() ?? {}
+  for (const migration of MIGRATIONS.slice(Number(done))) db.exec(migration)
+  db.exec(`pragma user_version = ${MIGRATIONS.length}`)
+  app.health.addCheck('database', () => db.prepare('select 1').get())
+  app.health.onClose(() => db.close())
+
+  const insert = db.prepare('insert into teas (name, grams) values (?, ?)')
+  const select = db.prepare('select id, name, grams from teas where id = ?')
+
+  app.post('/teas', { schema: { body: NewTea } }, async (request, reply) => {
+    const { name, grams } = request.body
+    const { lastInsertRowid: id } = insert.run(name, grams)
+    return reply
+      .code(201)
+      .header('location', `/teas/${id}`)
+      .send({ id: Number(id), name, grams })
+  })
+
+  app.get(
+    '/teas/:id',
+    { schema: { params: Id } },
+    async (request, reply) => select.get(request.params.id) ?? reply.notFound(),
+  )
+}

@@ -1,0 +1,19 @@
+// npm install @fastify/sse
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fastifySSE } from '@fastify/sse'
+import type { FastifyPluginAsync } from 'fastify'
+
+export const events: FastifyPluginAsync = async (app) => {
+  await app.register(fastifySSE, { heartbeatInterval: 15_000 }) // proxies close a connection that is silent for longer
+
+  app.get('/events', { sse: 'only' }, async (request, reply) => {
+    if (request.method === 'HEAD') return reply.sse.sendHeaders()
+
+    const signal = AbortSignal.any([request.signal, app.health.signal])
+    const last = Number(reply.sse.lastEventId) || 0 // what a browser has seen before its connection broke
+    for (let id = last + 1; !signal.aborted; id++) {
+      await reply.sse.send({ id: String(id), data: { cups: id } })
+      await sleep(60_000, undefined, { signal }).catch(() => {})
+    }
+  })
+}

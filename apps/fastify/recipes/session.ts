@@ -1,0 +1,46 @@
+// npm install @fastify/cookie @fastify/formbody
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
+import type { onRequestAsyncHookHandler } from 'fastify'
+import { z } from 'zod'
+import { readConfig } from '#shared/config.ts'
+
+const { SESSION_SECRET } = readConfig(z.object({ SESSION_SECRET: z.string().min(32) }))
+const Login = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) })
+
+/** Another site cannot log its visitors in here: https://owasp.org/www-community/attacks/csrf */
+const sameOrigin: onRequestAsyncHookHandler = async (request, reply) => {
+  const isOwn = request.headers.origin === `${request.protocol}://${request.host}`
+  if (!isOwn) return reply.forbidden('This form is from another site.')
+}
+
+export const session: FastifyPluginAsyncTypebox = async (app) => {
+  await app.register(formbody, { bodyLimit: 1024 })
+  // `auto` is secure if the browser uses TLS: TRUST_PROXY says which proxy can tell.
+  await app.register(cookie, {
+    secret: SESSION_SECRET,
+    parseOptions: {
+      path: '/',
+      signed: true,
+      httpOnly: true,
+      sameSite: 'lax',
+      secure: 'auto',
+      maxAge: 86_400,
+    },
+  })
+
+  app.post('/login', { onRequest: sameOrigin, schema: { body: Login } }, async (request, reply) =>
+    reply.setCookie('session', request.body.name).redirect('/me', 303),
+  )
+
+  app.get('/me', async (request, reply) => {
+    const { valid, value } = request.unsignCookie(request.cookies.session ?? '')
+    if (!valid) return reply.unauthorized('Log in first.')
+    return { name: value }
+  })
+
+  app.post('/logout', { onRequest: sameOrigin }, async (_request, reply) =>
+    reply.clearCookie('session').redirect('/', 303),
+  )
+}
