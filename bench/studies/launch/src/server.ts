@@ -1,10 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { createServer, Server } from 'node:http'
-import { readConfig, Settings } from '@startgrid/shared/config.ts'
-import { Health } from '@startgrid/shared/health.ts'
-import { createLog } from '@startgrid/shared/log.ts'
 import { addressOf, serverOptions } from '@startgrid/shared/server.ts'
+import { readOptions } from '../../start.ts'
 
 /**
  * `APP=express server.ts hello`: an app of the grid as its own server.ts does not start it: on the unix socket `SOCKET`, or in so many `WORKERS`.
@@ -12,19 +10,19 @@ import { addressOf, serverOptions } from '@startgrid/shared/server.ts'
  */
 const { APP, SOCKET, WORKERS, REUSE_PORT } = process.env
 
-async function serve(config: ReturnType<typeof Settings.parse>, role: string): Promise<void> {
+async function serve(role: string): Promise<void> {
+  const options = readOptions()
   const source = `../../../../apps/${APP}/src`
   const { createApp } = await import(`${source}/app.ts`)
   const { [role]: routes } = await import(`${source}/${role}.ts`)
-  const log = createLog(config)
-  const app = createApp({ config, health: new Health(log), log }, routes)
+  const app = createApp(options, routes)
   process.once('SIGTERM', () => process.exit())
   if (APP === 'bun') Object(globalThis).Bun.serve({ ...app, unix: SOCKET })
   else {
     await app.ready?.() // Fastify
     const server: Server =
-      app.server ?? (app instanceof Server ? app : createServer(serverOptions(config), app))
-    const { HOST: host, PORT: port } = config
+      app.server ?? (app instanceof Server ? app : createServer(serverOptions(options.config), app))
+    const { HOST: host, PORT: port } = options.config
     const reusePort = REUSE_PORT !== undefined
     await once(
       server.listen(SOCKET === undefined ? { host, port, reusePort } : { path: SOCKET }),
@@ -62,4 +60,4 @@ const heardFrom = async (worker: Worker): Promise<unknown> => (await once(worker
 const say = (line: object) => console.log(JSON.stringify({ pid: process.pid, ...line }))
 
 if (WORKERS !== undefined && cluster.isPrimary) await runPrimary(Number(WORKERS))
-else await serve(readConfig(Settings), process.argv[2] ?? '')
+else await serve(process.argv[2] ?? '')

@@ -1,5 +1,4 @@
-import type { Router } from 'express'
-import { begin, listen, run } from '#shared/launch/lifecycle.ts'
+import { readOptions, start } from '../../../../start.ts'
 import { createApp } from './app.ts'
 
 const ROLES = {
@@ -8,12 +7,7 @@ const ROLES = {
   status: async () => (await import('@startgrid/express/status.ts')).status,
 }
 
-const { routes, ...options } = await begin<Router>('fastify-express', ROLES)
-const app = await createApp(options, routes)
+const options = readOptions()
+const app = createApp(options, await ROLES[process.argv[2] as keyof typeof ROLES]())
 await app.ready()
-
-await run(options, {
-  // Fastify's own listen() logs one line per address of the machine.
-  listen: () => listen(app.server, options.config),
-  close: () => app.close(),
-})
+await start(app.server, options)
