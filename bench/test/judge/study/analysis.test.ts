@@ -62,6 +62,7 @@ test('requests per second decide a race of commands, and CPU per request if othe
       const pilots = [{ race, decides, warmupMs: 500, systems, difference: null }]
       one.race = { systems: [], requests: [], connections: 64, twin: null, precision: null, pilots }
     })
+    deepEqual(analysis.findings?.[0]?.pAdjusted, null, 'three starts give no verdict')
     return analysis.findings?.map((finding) => [finding.decides, finding.others[0]?.metric])
   }
   deepEqual(decidedWith(0.11), [['rate', 'cpu']])
