@@ -209,7 +209,6 @@ export const nginxProxy: Study = {
     { what: 'the same over a socket', race: 'hello', from: 'node-socket', to: 'fastcgi-socket' },
     { what: 'njs instead of a second server', race: 'hello', from: 'node-nginx', to: 'njs' },
   ],
-  scaling: [{ title: 'NGINX alone', race: 'workers', workers: { nginx: 1, 'nginx-2': 2, 'nginx-4': 4 } }],
 }
 
 function compareCpu({ value }: Measured, over: string, under: string): string | null {

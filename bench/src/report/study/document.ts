@@ -14,7 +14,6 @@ import {
   latencySections,
   missingCores,
   raceSections,
-  scalingSections,
   startupChart,
   stepSections,
 } from './tables.ts'
@@ -42,7 +41,6 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
       ...raceSections(record, study.races),
       ...latencySections(record),
       ...stepSections(record),
-      ...scalingSections(record),
       { title: 'Where it comes from', notes: conditions(study, record), place: 'folded' },
     ],
     command,

@@ -53,11 +53,8 @@ const COLUMNS: readonly ItemColumn<Entry>[] = [
   }),
   counted('conn/req', 2, ({ upstreamConnections: opened }) => (opened === null ? '' : formatRatio(opened))),
   metric('bytes', 2, 'bytes', formatRate),
-  metric('to app', 0, 'origin', formatPercent),
   metric('first byte ms', 0, 'first-byte', formatSeconds),
   metric('last byte ms', 0, 'last-byte', formatSeconds),
-  metric('longest ms', 0, 'longest', formatSeconds),
-  metric('oldest ms', 0, 'staleness', formatSeconds),
   metric('start ms', 0, 'startup', formatSeconds),
   metric('MB ready', 1, 'ready-memory', formatMegabytes),
   metric('MB open', 1, 'open-memory', formatMegabytes),
@@ -110,20 +107,6 @@ export function stepSections(result: StudyResult): Section[] {
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
   ])
   return [{ title: 'What each step costs, per request', table, notes: [] }]
-}
-
-/** Rates over the number of workers. */
-export function scalingSections(result: StudyResult): Section[] {
-  return (result.analysis?.scaling ?? []).map(({ title, points }) => ({
-    title: `${title}: rate against one worker`,
-    table: tableOf(points, [
-      right('workers', 0, ({ workers }) => String(workers)),
-      right('rate', 0, ({ ratio }) => formatRatio(ratio.value)),
-      right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
-      right('cores', 0, ({ cores }) => String(cores)),
-    ]),
-    notes: [],
-  }))
 }
 
 /** A row: a system in one race, with its figures; undefined if it was skipped. */
