@@ -14,9 +14,8 @@ import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { LaunchRecord, Spread } from '../model/heat.ts'
-import type { NginxVersion } from '../model/result.ts'
+import type { NginxVersion, Warning } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
-import type { Warning } from '../model/warnings.ts'
 
 /**
  * Where servers run and how they are reached there: native, running. The engine works with this alone.

@@ -24,10 +24,13 @@ interface Word {
   kind: 'program' | 'file' | 'name' | 'hidden' | 'operator'
 }
 
-/** `DB_PASSWORD=… node server.js --token …` of `DB_PASSWORD=hunter2 node server.js --token x`. */
+/**
+ * `DB_PASSWORD=… node …/server.js --token …` of `DB_PASSWORD=hunter2 node /home/me/server.js --token x`: no value, and no directory of the
+ * machine.
+ */
 export function withoutValues(line: string): string {
   return wordsOf(line)
-    .map(({ text }) => text)
+    .map(({ text }) => text.replace(/^[/~].*(?=\/)/, HIDDEN))
     .join(' ')
 }
 

@@ -69,12 +69,11 @@ export function measuredPart<Kind extends Experiment>(
 function withRaces<Kind extends Experiment>(study: Kind, races: Experiment['races']): Kind {
   const has = ({ race, against = race }: { race: string; against?: string }) =>
     races[race] !== undefined && races[against] !== undefined
-  const { claims, steps = [], scaling = [] } = study
+  const { claims, steps = [] } = study
   return {
     ...study,
     races,
     claims: claims.filter(has),
     steps: steps.filter(has),
-    scaling: scaling.filter(has),
   }
 }

@@ -1,8 +1,14 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { METRIC_NAMES } from '../model/names.ts'
-import { type RaceResult, type Run, type StoredResult, type StudyResult, trialsOf } from '../model/result.ts'
-import type { Warning } from '../model/warnings.ts'
+import {
+  type RaceResult,
+  type Run,
+  type StoredResult,
+  type StudyResult,
+  trialsOf,
+  type Warning,
+} from '../model/result.ts'
 import { keptSlices } from './analysis/passes.ts'
 import { isCrowded } from './trial.ts'
 

@@ -8,8 +8,7 @@ import { ENDING_MS } from '../experiment/budget.ts'
 import { deriveWarnings } from '../judge/derive-warnings.ts'
 import { LastingGenerator } from '../load/generator.ts'
 import type { Experiment } from '../model/experiment.ts'
-import type { StoredResult } from '../model/result.ts'
-import type { Warning } from '../model/warnings.ts'
+import type { StoredResult, Warning } from '../model/result.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the generator, the contract, warnings, saving. */
 

@@ -1,6 +1,7 @@
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { openNative } from '../environments/native/environment.ts'
-import { figuresOf } from '../judge/figures.ts'
+import { analyse } from '../judge/analysis.ts'
+import { analyseStudy } from '../judge/study/analysis.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult } from '../model/result.ts'
 import { runHeats } from './heats.ts'
@@ -23,7 +24,7 @@ export async function runExperiment<Kind extends StoredResult>(
     ...context,
     experiment,
     openEnvironment: (options: EnvironmentOptions) => openNative(experiment, result.cells, options),
-    figures: (so: Kind) => figuresOf(so, experiment),
+    figures: (so: Kind) => (so.kind === 'rate' ? analyse(so) : analyseStudy(experiment, so)),
   }
   await withPreparedRun(result, preparation, (prepared) => runHeats(prepared, planOf(experiment, prepared)))
 }

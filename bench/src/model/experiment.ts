@@ -17,8 +17,6 @@ export interface Experiment {
   steps?: readonly Step[]
   /** What ways to serve cost, and by how much one costs more than another. */
   costs?: readonly Costs[]
-  /** Systems of one race that differ in the number of workers, for a scaling curve. */
-  scaling?: readonly Scaling[]
 }
 
 /** What a study file says: a question, the systems that are compared, how they are loaded, and what a source claims of them. */
@@ -234,10 +232,7 @@ export interface ProbeContext {
  *   stated rate; of a source's tool, from a request to its response in the closed loop of that tool
  * - `startup`: seconds from the start of the process to its first response
  * - `bytes`: of a response with its headers
- * - `origin`: requests that reached the app behind a cache, per request
  * - `first-byte`, `last-byte`: seconds from a request to that byte of its response's body
- * - `longest`: seconds that the one waited that waited longest
- * - `staleness`: seconds since the app made the oldest response that a client got
  * - `ready-memory`, `open-memory`, `peak-memory`: resident bytes at that moment, while many responses are under way, and the most until the end
  */
 export const METRICS = [
@@ -251,11 +246,8 @@ export const METRICS = [
   'p99-latency',
   'startup',
   'bytes',
-  'origin',
   'first-byte',
   'last-byte',
-  'longest',
-  'staleness',
   'ready-memory',
   'open-memory',
   'peak-memory',
@@ -315,14 +307,6 @@ export interface Costs {
   pairs: readonly (readonly [over: string, under: string])[]
   /** The pair of the headline. */
   headline?: readonly [over: string, under: string]
-}
-
-/** A curve over the number of workers. */
-export interface Scaling {
-  title: string
-  race: string
-  /** Number of workers by system; one of them has 1. */
-  workers: Readonly<Record<string, number>>
 }
 
 /** What a reason may quote; undefined where it was not measured. */

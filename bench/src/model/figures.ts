@@ -114,7 +114,6 @@ export interface StudyAnalysis {
   claims: ClaimResult[]
   steps: StepResult[]
   costs?: CostsResult[]
-  scaling: ScalingResult[]
 }
 
 export interface StudyFigures {
@@ -196,13 +195,6 @@ export interface CostsResult {
   race: string
   lines: (CostCurve & { name: string })[]
   pairs: (CostCurve & { over: string; under: string })[]
-}
-
-/** How a rate grows with the number of workers, against one. */
-export interface ScalingResult {
-  title: string
-  race: string
-  points: { workers: number; ratio: Interval; cores: number }[]
 }
 
 /** What a launch that does not count found of one race of commands. */

@@ -1,14 +1,13 @@
 import type { Machine } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
+import type { MachineWarning } from '@startgrid/machine/state.ts'
 import type { Cell, ConformanceRecord } from './cell.ts'
 import type { Analysis, PilotRecord, StudyAnalysis } from './figures.ts'
 import type { Heat, Trial } from './heat.ts'
 import type { Settings } from './settings.ts'
-import type { Warning } from './warnings.ts'
 
 /**
- * A run as it is stored. What was measured (`heats`) is kept apart from what follows from it
- * (`analysis`), which `pnpm bench report` makes again.
+ * A run as it is stored. What was measured (`heats`) is kept apart from what follows from it (`analysis`).
  */
 interface Measured {
   /** Of this format. */
@@ -60,6 +59,16 @@ export type StoredResult = RaceResult | StudyResult
 /** What was measured, without what follows from it. */
 export type Run = Measured & { kind: StoredResult['kind'] }
 
+/** What a reader must know: what is the matter and what to do, in a sentence or two. */
+export interface Warning {
+  kind:
+    | MachineWarning['kind']
+    | ('tools' | 'time' | 'not-saved')
+    // These follow from the figures; all others were seen while it ran.
+    | ('shared-core' | 'external' | 'accounting' | 'disturbed' | 'suspect')
+  text: string
+}
+
 export interface NginxVersion {
   /** Where it was found: path or download. */
   kind: string
@@ -68,7 +77,7 @@ export interface NginxVersion {
   njs: { version: string; engine: string } | null
 }
 
-/** What a race of commands is made again from. No value of a header or of the environment is in it. */
+/** What was asked of a race of commands. No value of a header or of the environment is in it. */
 export interface RaceRecord {
   /** The first one is what the others are compared with. A command is started, a URL ran already, a commit was checked out. */
   systems: { name: string; command: string | null; url: string | null; commit: string | null }[]

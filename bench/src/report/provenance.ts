@@ -3,39 +3,41 @@ import { plural } from '@startgrid/cli/text.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
 import { PROFILES } from '../experiment/profiles.ts'
-import type { RaceResult } from '../model/result.ts'
+import type { RaceResult, StoredResult } from '../model/result.ts'
 import type { Cores } from '../model/settings.ts'
 
 /** Where a result comes from. */
 
 /** Sentences: the time, the machine, what ran there, and what was proven. */
-export function provenanceOf(result: RaceResult): string[] {
-  const { startedAt, finishedAt, conformance } = result
+export function provenanceOf(result: StoredResult): string[] {
+  const { startedAt, finishedAt, conformance, machine, settings, versions, nginx, seed } = result
   const proven = conformance.filter(({ differences }) => differences.length === 0).length
   const ended = finishedAt === null ? 'an interruption' : formatTimestamp(finishedAt)
+  const isOfCommands = result.kind === 'study' && result.race !== undefined
   return [
     `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
-    `Machine: ${describeMachine(result.machine)}.`,
-    `Cores: ${describeCores(result)}.`,
-    `Versions: ${describeVersions(result.versions)}.`,
-    `Proxy: ${describeNginx(result)}.`,
-    `Source: ${describeSource(result)}.`,
-    `Contract: ${proven} of ${plural(conformance.length, 'cell')} passed the suite.`,
+    `Machine: ${describeMachine(machine)}.`,
+    `Cores: ${describeCores(settings.cores)}.`,
+    ...(isOfCommands ? [] : [`Versions: ${describeVersions(versions)}.`, `Proxy: ${describeNginx(nginx)}.`]),
+    `Source: startgrid ${versions.startgrid}, lockfile ${versions.lockfile}, seed ${seed}.`,
+    ...(conformance.length === 0
+      ? []
+      : [`Contract: ${proven} of ${plural(conformance.length, 'cell')} passed the suite.`]),
   ]
 }
 
-function describeCores({ settings: { cores } }: RaceResult): string {
+function describeCores(cores: Cores | null): string {
   if (cores === null) return 'nothing was pinned to a core, and the figures include that noise'
-  return `app and proxy on core ${cores.server}, ${nameGenerators(cores)}`
+  const { server, servers = [server], generator, generators = [generator] } = cores
+  return `servers on ${nameCores(servers)}, generator on ${nameCores(generators)}`
 }
 
-/** `generator on core 1`, `generators on cores 7, 6` */
-export function nameGenerators({ generator, generators = [generator] }: Cores): string {
-  const cores = generators.join(', ')
-  return generators.length === 1 ? `generator on core ${cores}` : `generators on cores ${cores}`
+/** `core 0`, `cores 0, 2` */
+export function nameCores(cores: readonly number[]): string {
+  return `${cores.length === 1 ? 'core' : 'cores'} ${cores.join(', ')}`
 }
 
-export function describeNginx({ nginx }: Pick<RaceResult, 'nginx'>): string {
+function describeNginx(nginx: StoredResult['nginx']): string {
   if (nginx === null) return 'no NGINX'
   const njs = nginx.njs === null ? 'no njs' : `njs ${nginx.njs.version} on engine ${nginx.njs.engine}`
   return `NGINX ${nginx.version} (${nginx.kind}), ${njs}`
@@ -58,9 +60,4 @@ export function describeReach({ settings: { profile } }: RaceResult): string | n
   if (profile === 'custom') return 'The effort was set by hand: what it could show is said with each race.'
   if (profile === 'full') return null
   return PROFILES[profile].shows
-}
-
-/** The hash that fixes every dependency, the commit, and the seed of the order. */
-export function describeSource({ versions, seed }: Pick<RaceResult, 'versions' | 'seed'>): string {
-  return `startgrid ${versions.startgrid}, lockfile ${versions.lockfile}, seed ${seed}`
 }

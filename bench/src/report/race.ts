@@ -113,11 +113,7 @@ function latencyNotes({ race, entries }: Standing, { heats }: RaceResult): strin
   const rate = openRateOf(heats, race)
   if (rate === undefined) return []
   const late = entries.map(({ spec, figures }) => ({ cell: { title: nameOf(spec) }, shown: figures }))
-  return [
-    describeOpenLoop(rate),
-    ...openLoopNotes(late),
-    ...lateNotes(late, { 'median-latency': 'p50', 'p99-latency': 'p99' }),
-  ]
+  return [describeOpenLoop(rate), ...openLoopNotes(late), ...lateNotes(late)]
 }
 
 type EntryColumn = ItemColumn<StandingEntry>

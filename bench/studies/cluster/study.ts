@@ -50,11 +50,6 @@ const SYSTEMS: Readonly<Record<string, System>> = {
   ...systemsOf('balanced', balanced),
 }
 
-const curve = (name: string) => ({
-  single: 1,
-  ...Object.fromEntries(several.map((count) => [`${name}-${count}`, count])),
-})
-
 /** Four workers against one, at the source's 10,000 connections. */
 const claim = (
   id: string,
@@ -131,11 +126,6 @@ export const clusterStudy: Study = {
         because: explainLatency,
       },
     ),
-  ],
-  scaling: [
-    { title: 'node:cluster', race: 'scaling', workers: curve('cluster') },
-    { title: 'reusePort', race: 'scaling', workers: curve('reuse-port') },
-    { title: 'NGINX upstream', race: 'scaling', workers: curve('balanced') },
   ],
 }
 

@@ -214,7 +214,6 @@ export const nginxProxy: Study = {
     { what: 'SCGI instead of a second HTTP', race: 'hello', from: 'http', to: 'scgi' },
     { what: 'njs instead of a second server', race: 'hello', from: 'node-nginx', to: 'njs' },
   ],
-  scaling: [{ title: 'NGINX alone', race: 'workers', workers: { nginx: 1, 'nginx-2': 2, 'nginx-4': 4 } }],
 }
 
 function compareCpu({ value }: Measured, over: string, under: string): string | null {

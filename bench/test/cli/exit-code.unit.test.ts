@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeRegressions, whyRunFailed } from '../../src/cli/exit-code.ts'
-import { analyseAgain } from '../../src/cli/stored.ts'
 import type { StudyResult } from '../../src/model/result.ts'
+import { analysed } from '../fixtures/analysed.ts'
 import { golden } from '../fixtures/golden.ts'
 import { amongCommands } from '../fixtures/race-of-commands.ts'
 import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
@@ -37,7 +37,7 @@ test('a cell that was never measured fails the command', () => {
 function commands(change: (result: StudyResult) => void = () => {}): StudyResult {
   const result = golden('commands')
   change(result)
-  return analyseAgain(result, [])
+  return analysed(result)
 }
 
 test('--fail-on-regression fails where the whole interval is beyond the limit', () => {

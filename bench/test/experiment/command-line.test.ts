@@ -64,6 +64,7 @@ for (const [line, told] of [
   ['echo s3cret | node c.js > s3cret', 'echo … | node c.js > …'],
   ['node c.js <<END\ns3cret\nEND', 'node c.js'],
   ['java -Dkey=s3cret -jar c.jar', 'java -D… -j… c.jar'],
+  ['cd /home/s3cret/app && ~/s3cret/node ./src/c.js', 'cd …/app && …/node ./src/c.js'],
   ['node -e "s3cret" --header "x: s3cret"', 'node -e … --header …'],
 ] as const)
   test(`what is told of a command has no value: ${told}`, () => {

@@ -103,7 +103,6 @@ const STUDY: Study = {
     },
   ],
   steps: [{ what: 'fastify', race: 'hello', from: 'node/hello', to: 'fastify/hello' }],
-  scaling: [{ title: 'workers', race: 'ssr', workers: { 'node/ssr': 1, 'koa/ssr': 2 } }],
 }
 
 test('a study', async (context) => {

@@ -3,11 +3,10 @@ import { describe, test } from 'node:test'
 import { deriveWarnings } from '../../src/judge/derive-warnings.ts'
 import type { Analysis } from '../../src/model/figures.ts'
 import type { Slice } from '../../src/model/heat.ts'
-import type { RaceResult } from '../../src/model/result.ts'
-import { observedOf, type Warning } from '../../src/model/warnings.ts'
+import type { RaceResult, Warning } from '../../src/model/result.ts'
 import { SILENT } from '../fixtures/evidence.ts'
 import { withTrials } from '../fixtures/golden.ts'
-import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
+import { rateResult, suspectResult } from '../fixtures/results.ts'
 import { trialOf } from '../fixtures/trials.ts'
 
 const analysisOf = ({ analysis }: RaceResult): Analysis => {
@@ -120,12 +119,4 @@ describe('accounts', () => {
       /^Costs are known/,
     )
   })
-})
-
-test('what was seen while it ran is told apart from what follows from the figures', () => {
-  const seen: Warning = { kind: 'busy', text: 'Other programs use 20 % of this machine.' }
-  for (const result of [rateResult(), suspectResult(), contendedResult()]) {
-    const found = deriveWarnings(result)
-    assert.deepEqual(observedOf([seen, ...found]), [seen])
-  }
 })

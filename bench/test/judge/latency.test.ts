@@ -74,7 +74,7 @@ describe('latencies of a race of the grid', () => {
     const text = textOf(result)
     assert.match(text, /framework × node 95 % rank req\/s 95 % p50 ms p99 ms/)
     assert.match(text, /^koa 0\.\S+ .* 2\.00 3\.96/m)
-    assert.match(text, /p50 and p99: open loop at 10,000 requests per second, the same for all/)
+    assert.match(text, /Latencies: open loop at 10,000 requests per second, the same for all/)
     assert.doesNotMatch(textOf(rateResult()), /p50/)
   })
 

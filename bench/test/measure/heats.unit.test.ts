@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type HeatPlan, runHeats } from '../../src/measure/heats.ts'
 import type { Heat } from '../../src/model/heat.ts'
-import type { Warning } from '../../src/model/warnings.ts'
+import type { Warning } from '../../src/model/result.ts'
 import { smallRace } from '../fixtures/small-race.ts'
 import { heatOf } from '../judge/analysis/laboratory.ts'
 

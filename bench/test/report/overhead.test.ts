@@ -36,7 +36,7 @@ function resultOf(races: readonly string[]): StudyResult {
         figures: { cpu: within(micros(system) / 1e6) },
         cpu: { app: 1e-5, proxy: 2e-5 },
       })),
-      ...{ openRates: [], claims: [], scaling: [] },
+      ...{ openRates: [], claims: [] },
       steps: (overhead.steps ?? []).map((step) => ({
         ...step,
         cpu: null,

@@ -17,7 +17,7 @@ export const COMMANDS_ANYWHERE: Readonly<Record<'race' | 'report' | 'check-instr
   report: {
     usage: 'report RESULT',
     says: 'makes the reports of a result again',
-    more: 'RESULT is the directory of a run or its result.json. What was measured stays as it is; the figures are worked out again, and reports in Markdown and HTML are written beside it.',
+    more: 'RESULT is the directory of a run or its result.json. Reports in Markdown and HTML are written beside it.',
     options: REPORT,
     run: async (...words) => (await import('./report.ts')).reportCommand(...words),
   },

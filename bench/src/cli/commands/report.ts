@@ -8,7 +8,7 @@ import { prepareOutput, publish, publishRace } from '../../report/output.ts'
 import { commentOf } from '../../report/study/race-comment.ts'
 import { REPORT } from '../option-table.ts'
 import type { Program } from '../program.ts'
-import { analyseAgain, openStored, reportOf } from '../stored.ts'
+import { openStored, reportOf } from '../stored.ts'
 
 /**
  * `report RESULT`: tables to standard output, and the reports beside the result.
@@ -25,8 +25,7 @@ export async function reportCommand(args: readonly string[], { name, studies }: 
   if (values.comment) return printComment(path)
   const [first, ...others] = openStored(path, studies)
   const directory = prepareOutput(values.output ?? first.directory, undefined)
-  for (const stored of [first, ...others]) {
-    const result = analyseAgain(stored.result, studies)
+  for (const { result } of [first, ...others]) {
     await publish(result, reportOf(result, { directory, studies }))
     if (!values.publish) continue
     if (!isRace(result)) throw new UsageError('--publish is for races of the grid.')

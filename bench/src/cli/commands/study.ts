@@ -17,7 +17,7 @@ import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
 import { type Claim, isProbe, publishedRatio, type Study } from '../../model/experiment.ts'
 import type { StudyResult } from '../../model/result.ts'
-import { RESULTS, ResultError, recordOf, writeResult } from '../../model/result-file.ts'
+import { RESULTS, ResultError, readResult, recordOf, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { writeOverhead } from '../../report/overhead.ts'
 import { writeStartup } from '../../report/startup.ts'
@@ -25,7 +25,7 @@ import { hasPage, storeRecord, writePages } from '../../report/study/docs.ts'
 import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
 import { STUDY } from '../option-table.ts'
 import { newSeed } from '../options.ts'
-import { readMeasuredStudy, reportOf } from '../stored.ts'
+import { reportOf } from '../stored.ts'
 
 /** `pnpm bench study`: tests a source's claims. @returns the exit code */
 export async function studyCommand(args: readonly string[]): Promise<number> {
@@ -80,7 +80,8 @@ export function findFinished(
 /** @returns undefined for what another version has written */
 function tryToRead(path: string): StudyResult | undefined {
   try {
-    return readMeasuredStudy(path)
+    const result = readResult(path)
+    return result.kind === 'study' ? result : undefined
   } catch (error) {
     if (error instanceof ResultError) return undefined
     throw error

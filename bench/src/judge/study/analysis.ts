@@ -2,21 +2,14 @@ import { type Interval, rowMean, toInterval, withComponents } from '@startgrid/s
 import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Cell } from '../../model/cell.ts'
-import {
-  type Experiment,
-  METRICS,
-  type Measured,
-  type Metric,
-  type Scaling,
-  type Step,
-} from '../../model/experiment.ts'
-import type { ScalingResult, StepResult, StudyAnalysis, StudyFigures } from '../../model/figures.ts'
+import { type Experiment, METRICS, type Measured, type Metric, type Step } from '../../model/experiment.ts'
+import type { StepResult, StudyAnalysis, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { compare } from '../analysis/race.ts'
 import { meanOf } from '../analysis/slices.ts'
 import { evidenceOf, judgeCells } from '../analysis.ts'
 import { whyVoid } from '../gates.ts'
-import { type ClaimContext, judgeClaim } from './claim.ts'
+import { judgeClaim } from './claim.ts'
 import { costsOf } from './costs.ts'
 import { findingsOf } from './findings.ts'
 import { type LaunchFigures, loadFigures, probeFigures } from './launch-figures.ts'
@@ -44,7 +37,6 @@ export function analyseStudy(study: Experiment, result: StudyResult): StudyAnaly
     openRates,
     claims: study.claims.map((claim) => judgeClaim(claim, context)),
     steps: (study.steps ?? []).map((step) => stepOf(step, layouts)),
-    scaling: (study.scaling ?? []).map((scaling) => scalingOf(scaling, context)),
     ...(study.costs !== undefined && {
       costs: study.costs.map((one) => costsOf(one, (system) => cpuOf(records, one.race, system))),
     }),
@@ -243,18 +235,4 @@ function measuredOf(cells: readonly StudyFigures[], openRates: StudyAnalysis['op
     coreUse: (race, system) => find(race, system)?.coreUse ?? undefined,
     openRate: (race) => openRates.find((one) => one.race === race)?.rate,
   }
-}
-
-/** Rates against one worker. */
-export function scalingOf(
-  { title, race, workers }: Scaling,
-  { ratio: ratioOf, cells }: Pick<ClaimContext, 'ratio' | 'cells'>,
-): ScalingResult {
-  const single = Object.entries(workers).find(([, count]) => count === 1)?.[0] ?? ''
-  const points = Object.entries(workers).flatMap(([system, count]) => {
-    const ratio = ratioOf(race, 'rate', system, single)
-    const cell = cells.find((one) => one.race === race && one.system === system)
-    return ratio === null || cell === undefined ? [] : [{ workers: count, ratio, cores: cell.cores.given }]
-  })
-  return { title, race, points }
 }

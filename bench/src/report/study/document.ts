@@ -1,23 +1,14 @@
-import { formatRate, formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
-import { capital, listOf, plural } from '@startgrid/cli/text.ts'
-import { describeMachine } from '@startgrid/machine/machine.ts'
+import { capital, plural } from '@startgrid/cli/text.ts'
 import type { Cell } from '../../model/cell.ts'
-import { isProbe, type Study } from '../../model/experiment.ts'
+import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, Verdict } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Chart, type Document, ratioChart, warningsOf } from '../document.ts'
-import { describeNginx, describeSource, nameGenerators } from '../provenance.ts'
+import { provenanceOf } from '../provenance.ts'
 import { costChart, costSections, costSentences } from './costs.ts'
-import {
-  describeVersions,
-  latencySections,
-  missingCores,
-  raceSections,
-  scalingSections,
-  startupChart,
-  stepSections,
-} from './tables.ts'
+import { describeVersions, missingCores, raceSections, startupChart, stepSections } from './tables.ts'
 
 /** What a study says: its claims with their verdicts, and what they rest on. */
 export function documentOfStudy(study: Study, record: StudyResult): Document {
@@ -40,9 +31,7 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
     sections: [
       ...costSections(study, record),
       ...raceSections(record, study.races),
-      ...latencySections(record),
       ...stepSections(record),
-      ...scalingSections(record),
       { title: 'Where it comes from', notes: conditions(study, record), place: 'folded' },
     ],
     command,
@@ -148,48 +137,20 @@ function reasonsOf({ analysis }: StudyResult): string[] {
   })
 }
 
-/** How the latencies came about; nothing where none were asked for. */
-function openLoopOf(
-  { races }: Pick<Study, 'races'>,
-  { analysis, settings: { openLoop } }: StudyResult,
-): string[] {
-  if (analysis === null || openLoop === null || analysis.openRates.length === 0) return []
-  const isStated = ({ race, rate }: { race: string; rate: number }) => {
-    const own = races[race]
-    return own !== undefined && !isProbe(own) && own.openRate === rate
-  }
-  const namesOf = (rates: typeof analysis.openRates) =>
-    listOf(rates.map(({ race, rate }) => `${race} ${formatRate(rate)}`))
-  const [stated, found] = [
-    analysis.openRates.filter(isStated),
-    analysis.openRates.filter((one) => !isStated(one)),
-  ]
-  return [
-    `Latencies are those of open loops of ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat, from when a request was due.` +
-      (found.length === 0
-        ? ''
-        : ' Their rate is half of what the slowest system that a claim about latency names (or, without such a claim, the slowest of all) could do in the first ' +
-          `heat: ${namesOf(found)} requests per second.`) +
-      (stated.length === 0 ? '' : ` The study states the rate of ${namesOf(stated)} requests per second.`),
-  ]
-}
-
 /** What the figures rest on. */
-function conditions({ source, races }: Study, result: StudyResult): string[] {
-  const { settings } = result
-  const { cores } = settings
-  const servers = cores === null ? [] : (cores.servers ?? [cores.server])
-  const where =
-    cores === null
-      ? 'Nothing was pinned to a core.'
-      : `Servers on ${plural(servers.length, 'core')} (${servers.join(', ')}), a system of one core on core ${servers[0]}; ${nameGenerators(cores)}.`
+function conditions({ source }: Study, result: StudyResult): string[] {
+  const { heats, slices, sliceMs, openLoop } = result.settings
+  const hasLatencies = openLoop !== null && (result.analysis?.openRates ?? []).length > 0
   return [
     ...(source === undefined
       ? []
       : [`The source: ${source.title}, on ${source.machine}, with ${source.tool}.`]),
-    `${plural(settings.heats, 'heat')} of each race, ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per system and heat. ${where}`,
-    ...openLoopOf({ races }, result),
-    `${describeMachine(result.machine)}; ${describeNginx(result)}.`,
-    `${capital(describeSource(result))}.`,
+    `${plural(heats, 'heat')} of each race, ${plural(slices, 'slice')} of ${sliceMs} ms at least per system and heat. A system of one core is on the first one.`,
+    ...(hasLatencies
+      ? [
+          `Open loops last ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat. Their rate is that of the study, or half of what the slowest system that a claim about latency names (or the slowest of all) could do in the first heat.`,
+        ]
+      : []),
+    ...provenanceOf(result),
   ]
 }

@@ -1,18 +1,14 @@
 import {
   formatEnds,
-  formatMegabytes,
-  formatMicros,
   formatPercent,
   formatRate,
   formatRateEnds,
   formatRatio,
   formatTimestamp,
-  orUnknown,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import { type ItemColumn, left, right, tableOf } from '@startgrid/cli/table.ts'
-import { capital, listOf, plural } from '@startgrid/cli/text.ts'
-import { describeMachine } from '@startgrid/machine/machine.ts'
+import { left, right, tableOf } from '@startgrid/cli/table.ts'
+import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/analysis/race.ts'
 import { isTested, LEAST_STARTS, unsteadyOf } from '../../judge/study/findings.ts'
@@ -20,18 +16,8 @@ import type { Metric } from '../../model/experiment.ts'
 import type { Finding, PilotRecord, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
-import { describeSource, nameGenerators } from '../provenance.ts'
-import {
-  counted,
-  describeOpenLoop,
-  type Entry,
-  entriesOf,
-  formatSeconds,
-  isCounted,
-  lateNotes,
-  metric,
-  startupChart,
-} from './tables.ts'
+import { nameCores, provenanceOf } from '../provenance.ts'
+import { raceSections, startupChart } from './tables.ts'
 
 /** What a race of commands says. */
 export function documentOfRace(result: StudyResult): Document {
@@ -208,54 +194,24 @@ export function findingsOf(result: StudyResult): string[] {
   return [...differences, ...found]
 }
 
+/** The systems of each race, and what one is over another. */
 function sectionsOfRace(result: StudyResult): Section[] {
-  return (result.race?.pilots ?? []).flatMap((pilot) => [
-    figuresSection(result, pilot),
-    ...(result.analysis?.findings ?? [])
-      .filter(({ race, ratio, others }) => race === pilot.race && (ratio !== null || others.length > 0))
-      .map((finding) => ratioSection(finding, result.settings.cores)),
-  ])
-}
-
-function figuresSection(result: StudyResult, pilot: PilotRecord): Section {
-  const entries = entriesOf(
-    result,
-    result.cells.filter(({ race }) => race === pilot.race),
-  )
-  const rate = result.analysis?.openRates.find(({ race }) => race === pilot.race)?.rate
-  const chart = startupChart(result, [pilot.race])
-  return {
-    title: `${pilot.race}, ${plural(result.race?.connections ?? 0, 'connection')}`,
-    table: tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
-    ...(chart !== undefined && { charts: [chart] }),
-    notes: [
-      ...(rate === undefined ? [] : [describeOpenLoop(rate)]),
-      ...pilotNotes(pilot, decisionOf(result, pilot)),
-      ...entries.flatMap(voidNote),
-      ...lateNotes(entries, SHORT),
-    ],
-  }
-}
-
-const COLUMNS: readonly ItemColumn<Entry>[] = [
-  left('system', 0, ({ cell }) => cell.title),
-  right('req/s', 0, ({ shown }) =>
-    isCounted(shown) ? orUnknown(shown.figures.rate?.value, formatRate) : 'void',
-  ),
-  counted('95 %', 2, ({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
-  counted('CPU µs', 0, ({ figures: { cpu } }) => orUnknown(cpu?.value, formatMicros)),
-  metric('p50 ms', 1, 'median-latency', formatSeconds),
-  metric('p99 ms', 1, 'p99-latency', formatSeconds),
-  metric('start ms', 2, 'startup', formatSeconds),
-  counted('MB ready', 3, ({ figures }) => orUnknown(figures['ready-memory']?.value, formatMegabytes)),
-  counted('MB peak', 3, ({ figures }) => orUnknown(figures['peak-memory']?.value, formatMegabytes)),
-]
-
-function voidNote({ cell, shown }: Entry): string[] {
-  const reason = shown?.void ?? null
-  const late = shown?.openLoop?.voidedBecause ?? null
-  if (reason !== null) return [`${cell.title} is void: ${reason}.`]
-  return late === null ? [] : [`The latency of ${cell.title} is void: ${late}.`]
+  const { race: record, analysis, settings } = result
+  return raceSections(result).flatMap((section, index) => {
+    const pilot = record?.pilots[index]
+    if (pilot === undefined) return []
+    const chart = startupChart(result, [pilot.race])
+    return [
+      {
+        ...section,
+        ...(chart !== undefined && { charts: [chart] }),
+        notes: [...section.notes, ...pilotNotes(pilot, decisionOf(result, pilot))],
+      },
+      ...(analysis?.findings ?? [])
+        .filter(({ race, ratio, others }) => race === pilot.race && (ratio !== null || others.length > 0))
+        .map((finding) => ratioSection(finding, settings.cores)),
+    ]
+  })
 }
 
 /** What decided, with what others took; as the pilot found if nothing was compared. */
@@ -324,7 +280,7 @@ function ratioSection(
   const first: Finding['others'] = ratio === null ? [] : [{ metric: decides, ratio }]
   const decidesHere = (one: (typeof first)[number]) => isTested({ pAdjusted }) && first.includes(one)
   return {
-    title: `${over} over ${under}: ${race}${cores === null ? '' : `, on ${nameCores(cores)}`}`,
+    title: `${over} over ${under}: ${race}${cores === null ? '' : `, on ${nameCores(cores.servers ?? [cores.server])}`}`,
     table: tableOf(
       [...first, ...others],
       [
@@ -339,11 +295,6 @@ function ratioSection(
   }
 }
 
-/** `core 0`, `cores 0, 2` */
-function nameCores({ server, servers = [server] }: NonNullable<StudyResult['settings']['cores']>): string {
-  return `${servers.length === 1 ? 'core' : 'cores'} ${servers.join(', ')}`
-}
-
 /** Ends around a ratio near 1 need three. */
 function digitsOf(ratio: number): number {
   return ratio < 2 ? 3 : 2
@@ -351,25 +302,18 @@ function digitsOf(ratio: number): number {
 
 function conditionsOfRace(result: StudyResult): string[] {
   const { settings, race, analysis } = result
-  const { cores } = settings
   const starts = Math.max(0, ...(analysis?.cells ?? []).map(({ launches }) => launches))
-  const started = (race?.systems ?? []).map(
-    ({ name: system, command: line, url, commit }) =>
-      `${system}: ${line ?? url ?? UNKNOWN}${commit === null ? '' : `, at ${commit}`}`,
-  )
-  const where =
-    cores === null
-      ? 'nothing was pinned to a core'
-      : `servers on ${nameCores(cores)}, ${nameGenerators(cores)}`
   const isStarted = race?.systems.some(({ url }) => url === null)
   const each = isStarted ? `${plural(starts, 'start')} of each, in pairs` : plural(starts, 'heat')
   return [
-    ...started,
-    `${each}; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per ${isStarted ? 'start' : 'heat'}, in shuffled order; ${where}.`,
+    ...(race?.systems ?? []).map(
+      ({ name: system, command: line, url, commit }) =>
+        `${system}: ${line ?? url ?? UNKNOWN}${commit === null ? '' : `, at ${commit}`}.`,
+    ),
+    `${each}; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per ${isStarted ? 'start' : 'heat'}, in shuffled order.`,
     ...(settings.openLoop === null
       ? ['No latencies: the starts needed all the time. --max-time gives more.']
       : []),
-    `${capital(describeMachine(result.machine))}.`,
-    `${capital(describeSource(result))}.`,
+    ...provenanceOf(result),
   ]
 }

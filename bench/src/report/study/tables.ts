@@ -20,55 +20,63 @@ import type { StudyResult } from '../../model/result.ts'
 import type { Chart, Section } from '../document.ts'
 import { signed } from './costs.ts'
 
-/** A study's figures as tables, the same on a terminal and in Markdown. */
+/** The figures of a study and of a race of commands as tables, the same on a terminal and in Markdown. */
 
 /** All systems of each race. */
-export function raceSections(result: StudyResult, own: Study['races']): Section[] {
-  const races = [...Map.groupBy(result.cells, ({ race }) => race)]
-  return races.map(([race, cells]) => {
+export function raceSections(result: StudyResult, own: Study['races'] = {}): Section[] {
+  return [...Map.groupBy(result.cells, ({ race }) => race)].map(([race, cells]) => {
     const entries = entriesOf(result, cells)
+    const rate = result.analysis?.openRates.find((one) => one.race === race)?.rate
     return {
       title: titleOf(race, own[race], cells),
       table: withoutUnknown(
-        tableOf<Entry>(entries, COLUMNS, ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
+        tableOf<Entry>(entries, columnsOf(own[race]), ({ shown }) => (isCounted(shown) ? 'plain' : 'void')),
       ),
       notes: [
+        ...(rate === undefined ? [] : [describeOpenLoop(rate)]),
         ...entries.flatMap(({ cell, shown }) => [...noteOf(cell, shown), ...sharesOf(cell, shown)]),
+        ...voidNotes(entries),
+        ...lateNotes(entries),
         ...handshakesOf(entries),
       ],
     }
   })
 }
 
-const COLUMNS: readonly ItemColumn<Entry>[] = [
+/** What a probe counts per second need not be requests. */
+const columnsOf = (own: Race | undefined): ItemColumn<Entry>[] => [
   left('system', 0, ({ cell }) => cell.title),
-  right('per s', 0, ({ shown }) => {
+  right(own !== undefined && isProbe(own) ? 'per s' : 'req/s', 0, ({ shown }) => {
     if (shown === undefined) return 'skipped'
     return shown.void !== null ? 'void' : orUnknown(shown.figures.rate?.value, formatRate)
   }),
-  counted('95 %', 1, ({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
+  counted('95 %', 2, ({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
   counted('CPU µs', 0, ({ cpu, figures }) => {
-    if (cpu.app !== null) return formatParts(cpu, formatMicros)
+    if (cpu.proxy !== null) return formatParts(cpu, formatMicros)
     return figures.cpu === undefined ? '' : formatMicros(figures.cpu.value)
   }),
   counted('conn/req', 2, ({ upstreamConnections: opened }) => (opened === null ? '' : formatRatio(opened))),
-  metric('bytes', 2, 'bytes', formatRate),
-  metric('to app', 0, 'origin', formatPercent),
+  metric('bytes', 4, 'bytes', formatRate),
   metric('first byte ms', 0, 'first-byte', formatSeconds),
   metric('last byte ms', 0, 'last-byte', formatSeconds),
-  metric('longest ms', 0, 'longest', formatSeconds),
-  metric('oldest ms', 0, 'staleness', formatSeconds),
-  metric('start ms', 0, 'startup', formatSeconds),
-  metric('MB ready', 1, 'ready-memory', formatMegabytes),
-  metric('MB open', 1, 'open-memory', formatMegabytes),
-  metric('MB peak', 1, 'peak-memory', formatMegabytes),
+  metric('p50 ms', 1, 'median-latency', formatSeconds),
+  metric('p99 ms', 1, 'p99-latency', formatSeconds),
+  metric('mean ms', 3, 'mean-latency', formatSeconds),
+  metric('p90 ms', 3, 'p90-latency', formatSeconds),
+  metric('p97.5 ms', 3, 'p97.5-latency', formatSeconds),
+  metric('start ms', 2, 'startup', formatSeconds),
+  metric('MB ready', 3, 'ready-memory', formatMegabytes),
+  metric('MB open', 3, 'open-memory', formatMegabytes),
+  metric('MB peak', 3, 'peak-memory', formatMegabytes),
 ]
 
 function titleOf(race: string, own: Race | undefined, cells: readonly Cell[]): string {
   const [first] = cells
   if (own !== undefined && isProbe(own) && own.tool !== undefined) return `${race}: ${own.tool}`
   if (first?.workload == null) return race
-  return `${race}: ${first.workload}, ${first.connections?.toLocaleString('en-US')} connections`
+  // A race of commands is named by what is asked.
+  const asked = own === undefined ? '' : `: ${first.workload}`
+  return `${race}${asked}, ${first.connections.toLocaleString('en-US')} connections`
 }
 
 function noteOf({ title, skipped, cores }: Cell, figures: StudyFigures | undefined): string[] {
@@ -112,39 +120,25 @@ export function stepSections(result: StudyResult): Section[] {
   return [{ title: 'What each step costs, per request', table, notes: [] }]
 }
 
-/** Rates over the number of workers. */
-export function scalingSections(result: StudyResult): Section[] {
-  return (result.analysis?.scaling ?? []).map(({ title, points }) => ({
-    title: `${title}: rate against one worker`,
-    table: tableOf(points, [
-      right('workers', 0, ({ workers }) => String(workers)),
-      right('rate', 0, ({ ratio }) => formatRatio(ratio.value)),
-      right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
-      right('cores', 0, ({ cores }) => String(cores)),
-    ]),
-    notes: [],
-  }))
-}
-
 /** A row: a system in one race, with its figures; undefined if it was skipped. */
-export interface Entry {
+interface Entry {
   cell: Cell
   shown: StudyFigures | undefined
 }
 
-export function entriesOf({ analysis }: StudyResult, cells: readonly Cell[]): Entry[] {
+function entriesOf({ analysis }: StudyResult, cells: readonly Cell[]): Entry[] {
   return cells.map((cell) => ({
     cell,
     shown: analysis?.cells.find((one) => one.race === cell.race && one.system === cell.app),
   }))
 }
 
-export function isCounted(shown: StudyFigures | undefined): shown is StudyFigures {
+function isCounted(shown: StudyFigures | undefined): shown is StudyFigures {
   return shown?.void === null
 }
 
 /** A column of figures; blank where nothing counts. */
-export function counted(
+function counted(
   heading: string,
   priority: number,
   text: (shown: StudyFigures) => string,
@@ -174,7 +168,7 @@ export function startupChart({ analysis }: StudyResult, races: readonly string[]
 }
 
 /** A column of one metric. */
-export function metric(
+function metric(
   heading: string,
   priority: number,
   name: Metric,
@@ -185,9 +179,9 @@ export function metric(
   )
 }
 
-/** Beside a table with p50 and p99. @param rate requests per second */
+/** Beside a table with latencies. @param rate requests per second */
 export function describeOpenLoop(rate: number): string {
-  return `p50 and p99: open loop at ${formatRate(rate)} requests per second, the same for all, from when a request was due.`
+  return `Latencies: open loop at ${formatRate(rate)} requests per second, the same for all, from when a request was due.`
 }
 
 /** As milliseconds. */
@@ -216,57 +210,6 @@ export function describeVersions({ source }: Study, { versions: { packages } }: 
   return changes.length === 0 ? null : changes.join(', ')
 }
 
-/** Of the races whose latencies are asked for: at one rate for all. */
-export function latencySections(result: StudyResult): Section[] {
-  return (result.analysis?.openRates ?? []).map(({ race, rate }, index) => {
-    const cells = result.cells.filter((cell) => cell.race === race && cell.openLoop && cell.skipped === null)
-    const entries = entriesOf(result, cells)
-    return {
-      title: `${race}: latency in ms at ${formatRate(rate)} requests per second`,
-      table: tableOf<Entry>(entries, columnsOf(rate), (entry) => (isVoid(entry) ? 'void' : 'plain')),
-      notes: [...(index === 0 ? [OPEN_LOOP] : []), ...voidNotes(entries), ...lateNotes(entries, HEADINGS)],
-    }
-  })
-}
-
-/** Told once, under the first of them. */
-const OPEN_LOOP =
-  'Open loop: requests are due at random times, as many for each system, and wait from then on. The load is a part of the rate in closed loop.'
-
-function isVoid({ shown }: Entry): boolean {
-  return !isCounted(shown) || (shown.openLoop?.voidedBecause ?? null) !== null
-}
-
-const HEADINGS = {
-  'mean-latency': 'mean',
-  'median-latency': 'p50',
-  'p90-latency': 'p90',
-  'p97.5-latency': 'p97.5',
-  'p99-latency': 'p99',
-} as const
-
-function columnsOf(openRate: number): ItemColumn<Entry>[] {
-  const open = (heading: string, name: Metric, priority = 0, ifVoid = '') =>
-    right<Entry>(heading, priority, (entry) => (isVoid(entry) ? ifVoid : millisecondsOf(entry.shown, name)))
-  return [
-    left('system', 0, ({ cell }) => cell.title),
-    right('load', 3, ({ shown }) => {
-      const rate = shown?.figures.rate
-      return rate === undefined ? '' : formatPercent(openRate / rate.value)
-    }),
-    open(HEADINGS['mean-latency'], 'mean-latency', 0, 'void'),
-    open(HEADINGS['median-latency'], 'median-latency'),
-    open(HEADINGS['p90-latency'], 'p90-latency'),
-    open(HEADINGS['p97.5-latency'], 'p97.5-latency', 1),
-    open(HEADINGS['p99-latency'], 'p99-latency'),
-  ]
-}
-
-function millisecondsOf(shown: StudyFigures | undefined, name: Metric): string {
-  const found = shown?.figures[name]
-  return found === undefined ? '' : formatSeconds(found.value)
-}
-
 /** A system or an app, with what is known of its open loops. */
 interface Late {
   cell: Pick<Cell, 'title'>
@@ -284,10 +227,12 @@ export function voidNotes(entries: readonly Late[]): string[] {
   )
 }
 
-/** What a late generator left out of a table, of all systems that lack the same. @param names headings of its latencies */
-export function lateNotes(entries: readonly Late[], names: { [Name in Metric]?: string }): string[] {
+const NAMED: { [Name in Metric]?: string } = { 'median-latency': 'p50', 'p99-latency': 'p99' }
+
+/** What a late generator left out of a table, of all systems that lack the same. */
+export function lateNotes(entries: readonly Late[]): string[] {
   const late = entries.flatMap(({ cell, shown }) => {
-    const left = (shown?.openLoop?.late ?? []).flatMap((one) => names[one] ?? [])
+    const left = (shown?.openLoop?.late ?? []).flatMap((one) => NAMED[one] ?? [])
     return left.length === 0 || shown?.void ? [] : [{ title: cell.title, left: listOf(left) }]
   })
   return [...Map.groupBy(late, ({ left }) => left)].map(

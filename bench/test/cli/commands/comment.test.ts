@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { analyseAgain } from '../../../src/cli/stored.ts'
+import { analysed } from '../../fixtures/analysed.ts'
 import { golden } from '../../fixtures/golden.ts'
 
 /** action/comment.sh as a runner takes it. A fake `gh` answers for GitHub. */
@@ -29,7 +29,7 @@ const directory = mkdtempSync(join(tmpdir(), 'comment-'))
 after(() => rmSync(directory, { recursive: true }))
 writeFileSync(join(directory, 'gh'), GH, { mode: 0o755 })
 const log = join(directory, 'gh.log')
-const race = analyseAgain(golden('commands'), [])
+const race = analysed(golden('commands'))
 
 function comment(result: object) {
   const file = join(directory, 'result.json')

@@ -89,10 +89,6 @@ for (const study of STUDIES) {
         inRace(against, [under])
       }
       for (const { race, from, to } of study.steps ?? []) inRace(race, [from, to])
-      for (const { race, workers } of study.scaling ?? []) {
-        inRace(race, Object.keys(workers))
-        equal(Object.values(workers).filter((count) => count === 1).length, 1)
-      }
       for (const { systems } of Object.values(study.races))
         for (const system of systems) ok(study.systems[system], `system ${system}`)
     })

@@ -23,6 +23,7 @@ describe('verdicts, by example', () => {
     ['around 1, within the size of what is near 1', [0.95, 1.2], 1.06, 'holds'],
     ['no effect', [0.92, 1.08], 1.03, 'holds'],
     ['an effect', [1.2, 1.4], 1.03, 'not reproduced here'],
+    ['an effect the other way', [0.6, 0.8], 1.03, 'not reproduced here'],
     ['perhaps an effect', [0.95, 1.3], 1.03, 'undecided here'],
   ]
   for (const [what, [low, high], published, verdict] of examples)

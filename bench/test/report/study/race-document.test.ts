@@ -1,10 +1,10 @@
 import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { analyseAgain } from '../../../src/cli/stored.ts'
 import type { StudyResult } from '../../../src/model/result.ts'
 import { commentOf } from '../../../src/report/study/race-comment.ts'
 import { documentOfRace } from '../../../src/report/study/race-document.ts'
 import { formatTerminal } from '../../../src/report/terminal.ts'
+import { analysed } from '../../fixtures/analysed.ts'
 import { golden } from '../../fixtures/golden.ts'
 import { amongCommands } from '../../fixtures/race-of-commands.ts'
 
@@ -13,7 +13,7 @@ import { amongCommands } from '../../fixtures/race-of-commands.ts'
 function raced(change: (result: StudyResult) => void = () => {}): StudyResult {
   const result = golden('commands')
   change(result)
-  return analyseAgain(result, [])
+  return analysed(result)
 }
 
 const findingOf = (result: StudyResult) => documentOfRace(result).finding
