@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { STATUS_CODES } from 'node:http'
-import { SECURITY_HEADERS } from '../../../packages/shared/src/http/security-headers.ts'
+import { SECURITY_HEADERS } from '../../../packages/shared/src/security.ts'
 import type { RawResponse } from './raw.ts'
 
 /** RFC 9110 renamed this one; Node has the older name. */
