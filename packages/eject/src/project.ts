@@ -1,4 +1,4 @@
-import { ROLES } from '@startgrid/grid/frameworks.ts'
+import { ROLES, type Role } from '@startgrid/grid/frameworks.ts'
 import { parse } from 'yaml'
 import type { App, Option } from './choices.ts'
 import { makeManifest } from './manifest.ts'
@@ -12,7 +12,7 @@ export interface Choice {
 }
 
 /** What is copied of an app. The folders in `static/` have the paths of a project, too. */
-const FOLDERS = ['src/', 'conf/', 'test/', 'fixtures/', 'recipes/']
+const FOLDERS = ['src/', 'test/', 'fixtures/', 'recipes/']
 
 /** What is for pages, for all roles, or for this repository. The packages of recipes are not installed, so their test is not for a project. */
 const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.ts']
@@ -24,7 +24,11 @@ const STARTS_NGINX = ['src/server.ts', 'test/app.test.ts', 'test/start.ts']
 /** Parts of nginx/conf: for an NGINX in front, and for one that is the app. */
 const PROXY = ['http/', 'server/', 'start.sh']
 const NOT_FOR_A_PROXY = ['assets', 'no-assets', 'ceiling', 'page-app', 'page-headers']
-const SERVER = ['assets', 'connections', 'headers', 'limits', 'problem'].map((name) => `server/${name}.conf`)
+const SERVER = [
+  'http/',
+  'graceful-reload.conf',
+  ...['assets', 'connections', 'headers', 'limits', 'problem'].map((name) => `server/${name}.conf`),
+]
 
 /**
  * The files of a project by path, without its lockfile. It reads no file and runs no program.
@@ -56,6 +60,7 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
     '{{command}}': command.join(' '),
     '{{words}}': command.map((word) => `"${word}"`).join(', '),
   }
+  const named = { ': web': `: ${label}`, '/web:': `/${label}:`, ...(runtime === 'nginx' && COMPONENT_NJS) }
 
   for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
   copy('packages/shared/src/', 'shared/')
@@ -65,38 +70,26 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
   if (options.includes('nginx'))
     for (const part of PROXY) copy(`nginx/conf/${part}`, `nginx/${part}`, flatten)
   if (options.includes('kubernetes'))
-    copy('deploy/kubernetes/app/', 'kubernetes/', (text) =>
-      replaceAll(text, { ': web': `: ${label}`, '/web:': `/${label}:` }),
-    )
-  const edit = (path: string, change: (text: string) => string) =>
-    project.set(path, change(project.get(path) ?? ''))
+    copy('deploy/kubernetes/app/', 'kubernetes/', (text) => replaceAll(text, named))
   if (runtime === 'nginx') {
-    for (const part of ['http/', 'graceful-reload.conf', ...SERVER])
-      copy(`nginx/conf/${part}`, `conf/${part}`, flatten)
-    edit(`conf/${role}.conf`, flatten)
-    edit('conf/nginx.conf', (text) => replaceAll(flatten(text), { ...IN_NGINX, '${ROUTES}': `${role}.conf` }))
-    if (options.includes('kubernetes')) {
-      copy('deploy/kubernetes/components/njs/', 'kubernetes/njs/')
-      edit('kubernetes/kustomization.yaml', (text) => `${text}components: [njs]\n`)
-    }
-  } else {
-    edit('src/server.ts', (text) =>
-      replaceOnce(
-        text,
-        "import { routes } from './role.ts'",
-        `import { ${role} as routes } from './${role}.ts'`,
-      ),
-    )
-  }
-  if (options.includes('telemetry')) {
-    const [routes, health] = [`'./${role}.ts'`, 'const health = new Health(log)']
-    edit('src/server.ts', (text) =>
-      replaceOnce(text, routes, `${routes}\nimport { stopTelemetry } from './telemetry.ts'`),
-    )
-    edit('src/server.ts', (text) => replaceOnce(text, health, `${health}\nhealth.onClose(stopTelemetry)`))
-  }
+    for (const part of SERVER) copy(`nginx/conf/${part}`, `conf/${part}`, flatten)
+    const own = { ...IN_NGINX, '${ROUTES}': `${role}.conf` }
+    copy('apps/njs/conf/', 'conf/', (text) => replaceAll(flatten(text), own))
+    if (options.includes('kubernetes')) copy('deploy/kubernetes/components/njs/', 'kubernetes/njs/')
+  } else startOneRole(project, role, options)
   const manifest = makeManifest({ files, project, app, name, catalog, command: values['{{command}}'] })
   return project.set('package.json', `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/** The only edits of code. @throws {Error} if a text is not there exactly once */
+function startOneRole(project: Map<string, string>, role: Role, options: readonly Option[]): void {
+  const edits = [["import { routes } from './role.ts'", `import { ${role} as routes } from './${role}.ts'`]]
+  if (options.includes('telemetry')) {
+    const health = 'const health = new Health(log)'
+    edits.push([`'./${role}.ts'`, `'./${role}.ts'\nimport { stopTelemetry } from './telemetry.ts'`])
+    edits.push([health, `${health}\nhealth.onClose(stopTelemetry)`])
+  }
+  project.set('src/server.ts', edits.reduce(replaceOnce, project.get('src/server.ts') ?? ''))
 }
 
 /** What starts the server: words, because npm's shell would not pass on signals. */
@@ -123,6 +116,9 @@ const IN_NGINX = {
   '${DIR}': '/tmp',
 }
 
+/** What Kustomize needs to know of that container. */
+const COMPONENT_NJS = { 'kind: Kustomization\n': 'kind: Kustomization\ncomponents: [njs]\n' }
+
 /** Includes are relative to nginx.conf there. */
 function flatten(text: string): string {
   return replaceAll(text, { 'include startgrid/': 'include ', 'log_format startgrid': 'log_format json' })
@@ -148,7 +144,7 @@ function replaceAll(text: string, values: Readonly<Record<string, string>>): str
   return Object.entries(values).reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text)
 }
 
-function replaceOnce(text: string, from: string, to: string): string {
+function replaceOnce(text: string, [from = '', to = '']: readonly string[]): string {
   const parts = text.split(from)
   if (parts.length !== 2)
     throw new Error(`'${from}' is there ${parts.length - 1} times, not once, in:\n${text}`)

@@ -179,6 +179,8 @@ test('the manifests of Kubernetes have the name of the project', () => {
     const { files } = make(app, ['kubernetes'])
     const manifests = [...files].filter(([path]) => /^kubernetes\/[\w-]+\.yaml$/.test(path))
     equal(manifests.length, 6)
+    const { components } = parse(files.get('kubernetes/kustomization.yaml') ?? '')
+    deepEqual(components, app.runtime === 'nginx' ? ['njs'] : undefined)
     for (const [path, text] of manifests) {
       doesNotMatch(text, /\bweb\b/)
       if (!path.endsWith('kustomization.yaml')) equal(parse(text).metadata.name, 'tea-shop')
