@@ -97,6 +97,23 @@ test('a client that leaves while its body is read is no failure', async () => {
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([[INFO, 'request completed']])
 })
 
+test('a client that never reads is cut, and its stream ends', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  async function* endless() {
+    try {
+      for (;;) yield 'x'.repeat(65_536)
+    } finally {
+      end()
+    }
+  }
+  const streams = () => ({ '/endless': () => new Response(endless()) })
+  await using app = await serve(createOptions(), streams, { idleTimeout: 1 })
+  const socket = connect(Number(app.server.port), '127.0.0.1').pause()
+  socket.write('GET /endless HTTP/1.1\r\nhost: a\r\n\r\n')
+  await ended
+  socket.destroy()
+})
+
 test('logs one line per response, with the route and the trace, without the query, and none for a probe', async () => {
   const { readLines, ...options } = createOptions()
   await using app = await serve(options, teas)

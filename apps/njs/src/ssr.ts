@@ -1,10 +1,9 @@
 import './polyfill.ts'
 import { renderPage } from '#shared/page/server.js'
-import { PROBLEM } from '#shared/problem.ts'
 import { pageHeaders, SECURITY_HEADERS } from '#shared/security.ts'
 import { waitsTooLong } from './load-shedding.ts'
 import type { Request } from './request.ts'
-import { send } from './send.ts'
+import { send, sendProblem } from './send.ts'
 
 export default { page }
 
@@ -16,10 +15,10 @@ function page(r: Request): void {
   }
   const { items = '50' } = r.args
   if (typeof items !== 'string' || !/^\d{1,4}$/.test(items) || Number(items) > 1000) {
-    const errors = [{ field: 'items', reason: 'must be a number from 0 to 1000' }]
-    const problem = { type: 'about:blank', title: 'Bad Request', status: 400, errors }
-    Object.assign(r.headersOut, SECURITY_HEADERS, { 'content-type': PROBLEM })
-    send(r, 400, JSON.stringify(problem))
+    Object.assign(r.headersOut, SECURITY_HEADERS)
+    sendProblem(r, 400, 'Bad Request', {
+      errors: [{ field: 'items', reason: 'must be a number from 0 to 1000' }],
+    })
     return
   }
   const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('base64')

@@ -15,7 +15,7 @@ export interface Choice {
 const FOLDERS = ['src/', 'test/', 'fixtures/', 'recipes/']
 
 /** What is for pages, for all roles, or for this repository. The packages of recipes are not installed, so their test is not for a project. */
-const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.ts']
+const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.']
 const OF_ALL_ROLES = ['src/role.ts', 'test/recipes.test.ts', 'fixtures/bare.ts']
 
 /** What finds and starts an NGINX of this machine. */
@@ -131,8 +131,7 @@ function isNeeded(path: string, { role, runtime }: App): boolean {
   if (OF_PAGES.some((one) => path.startsWith(one)) && role !== 'ssr') return false
   if (path.startsWith('shared/page/dev/')) return !isInNginx && stem !== (runtime === 'bun' ? 'node' : 'bun')
   if (path.startsWith('shared/page/')) return true
-  if (path.startsWith('shared/') && isInNginx)
-    return role === 'ssr' && ['shared/problem.ts', 'shared/security.ts'].includes(path)
+  if (path.startsWith('shared/') && isInNginx) return role === 'ssr' && path === 'shared/security.ts'
   if (path.startsWith('shared/')) return path.startsWith('shared/testing/') || path.split('/').length === 2
   if (path.startsWith('nginx/')) return !NOT_FOR_A_PROXY.includes(stem)
   if (isInNginx && STARTS_NGINX.includes(path)) return false

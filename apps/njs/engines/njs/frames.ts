@@ -25,11 +25,11 @@ export function shrinkFrames(code: string): string {
 /** Number of arguments. Below it, a frame costs less than an array for each call. */
 const LARGE = 40
 
-const GETTERS = `Object.defineProperty(Array.prototype, '$call', { get: function () {
+const GETTERS = `Object.defineProperty(Array.prototype, '$call', { configurable: true, get: function () {
   var f = this[0];
   return this.length === 2 ? f(this[1]) : this.length === 3 ? f(this[1], this[2]) : f.apply(undefined, this.slice(1));
 } });
-Object.defineProperty(Array.prototype, '$method', { get: function () {
+Object.defineProperty(Array.prototype, '$method', { configurable: true, get: function () {
   var o = this[0];
   return this.length === 3 ? o[this[1]](this[2]) : o[this[1]].apply(o, this.slice(2));
 } });

@@ -2,7 +2,7 @@
 import { build } from 'esbuild'
 
 await build({
-  entryPoints: ['src/{{role}}.ts'],
+  entryPoints: ['src/*.ts'],
   outdir: 'dist',
   bundle: true,
   format: 'esm',

@@ -2,10 +2,11 @@
 import { build } from 'esbuild'
 
 await build({
-  entryPoints: ['src/{{role}}.ts'],
+  entryPoints: ['src/*.ts'],
   outdir: 'dist',
   bundle: true,
   format: 'esm',
+  platform: 'node', // njs has modules of the same names, such as crypto
   target: 'es2020', // what QuickJS has
   charset: 'utf8',
   legalComments: 'none',
