@@ -1,18 +1,13 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { Report } from '@startgrid/conformance'
+import { checkConformance } from '@startgrid/conformance'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { fingerprint } from '@startgrid/machine/fingerprint.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
-import {
-  type Contract,
-  type Environment,
-  orAborted,
-  type Proof,
-  startServers,
-  systemOf,
-} from './environment.ts'
-import { Memory } from './remembered.ts'
+import type { NginxVersion } from '../model/result.ts'
+import { type Environment, orAborted, type Server, startServers, systemOf } from './environment.ts'
+import { needsNginx } from './usual-nginx.ts'
 
 /** Equal work first: before a cell is measured, the contract's suite must pass on it. */
 
@@ -21,12 +16,15 @@ const STARTED = 18
 const AT_ONCE = 6
 
 interface ProofOptions {
-  environment: Pick<Environment, 'ingredients' | 'start' | 'prove'>
+  environment: Pick<Environment, 'nginx' | 'start'>
   experiment: Experiment
   signal: AbortSignal
   /** Called before the first check; not if everything is remembered. */
   onBegin(): void
 }
+
+/** What the suite found on one cell. */
+type Proof = Pick<ConformanceRecord, 'checked' | 'differences'>
 
 /**
  * Runs the contract's suite on every cell. What the same files passed before on this machine is remembered and not tried again. Cells that run the
@@ -36,31 +34,28 @@ export async function proveCells(
   cells: readonly Cell[],
   { onBegin, ...options }: ProofOptions,
 ): Promise<ConformanceRecord[]> {
-  const { environment, experiment, signal } = options
-  if (signal.aborted) return []
-  const memory = new Memory<number>('conformance')
-  const tried = cells.filter(({ skipped, role }) => skipped === null && role !== null)
-  const known = tried.map((cell) => {
-    const found = environment.ingredients(cell)
-    const { app, nginx } = systemOf(experiment, cell)
-    const print = found && fingerprint(found.files, [JSON.stringify({ app, nginx }), ...found.facts])
-    return { cell, print, checked: memory.get(print ?? '') }
-  })
+  const { environment, experiment } = options
+  const memory = remembered()
+  const known = cells
+    .filter(({ skipped, role }) => skipped === null && role !== null)
+    .map((cell) => {
+      const print = printOf(systemOf(experiment, cell), environment.nginx)
+      return { cell, print, checked: memory.get(print) }
+    })
   const unknown = known.filter(({ checked }) => checked === undefined).map(({ cell }) => cell)
   if (unknown.length > 0) onBegin()
   const distinct = [...new Map(unknown.map((cell) => [nameOf(cell), cell])).values()]
   const proofs = new Map<string, Proof>()
   for (let from = 0; from < distinct.length; from += STARTED)
-    for (const [cell, proof] of await proveStarted(distinct.slice(from, from + STARTED), options))
-      proofs.set(nameOf(cell), proof)
+    await proveStarted(distinct.slice(from, from + STARTED), proofs, options)
   const records = known.flatMap(({ cell, print, checked }): ConformanceRecord[] => {
     if (checked !== undefined) return [{ cell: cell.id, checked, differences: [], remembered: true }]
     const fresh = proofs.get(nameOf(cell))
     if (fresh === undefined) return []
-    if (print !== null && fresh.differences.length === 0) memory.set(print, fresh.checked)
+    if (fresh.differences.length === 0) memory.set(print, fresh.checked)
     return [{ cell: cell.id, ...fresh, remembered: false }]
   })
-  memory.save()
+  remember(memory)
   return records
 }
 
@@ -69,15 +64,15 @@ function nameOf({ app, twinOf, topology }: Cell): string {
   return `${twinOf ?? app} ${topology}`
 }
 
-/** Starts the servers of these cells, runs the suite on each cell, and stops them. @returns what was found until an abort */
-export async function proveStarted(
+/** Starts the servers of these cells, runs the suite on each cell, and stops them. What was found until an abort is in `proofs`, by name. */
+async function proveStarted(
   cells: readonly Cell[],
+  proofs: Map<string, Proof>,
   { environment, experiment, signal }: Omit<ProofOptions, 'onBegin'>,
-): Promise<ReadonlyMap<Cell, Proof>> {
-  const proofs = new Map<Cell, Proof>()
-  if (signal.aborted) return proofs
+): Promise<void> {
+  if (signal.aborted) return
   const servers = await startServers(environment, cells, { signal, pinned: false })
-  if (servers === undefined) return proofs
+  if (servers === undefined) return
   const open = [...cells]
   const work = async () => {
     for (let cell = open.shift(); cell !== undefined && !signal.aborted; cell = open.shift()) {
@@ -85,40 +80,84 @@ export async function proveStarted(
       const proof =
         server === undefined
           ? failed(servers.failures.get(cell.id) ?? 'it was not started')
-          : await environment.prove(server, contractOf(cell, systemOf(experiment, cell))).catch(failed)
-      if (!signal.aborted) proofs.set(cell, proof)
+          : await prove(server, cell, systemOf(experiment, cell), signal).catch(failed)
+      if (!signal.aborted) proofs.set(nameOf(cell), proof)
     }
   }
   try {
-    // A suite that runs elsewhere goes on after an abort; nobody waits for it.
+    // A suite goes on for a while after an abort; nobody waits for it.
     await orAborted(Promise.all(Array.from({ length: AT_ONCE }, work)), signal)
   } finally {
     await servers.stop()
   }
-  return proofs
 }
 
 function failed(reason: unknown): Proof {
   return { checked: 0, differences: [oneLine(reason)] }
 }
 
-function contractOf({ role }: Cell, system: System): Contract {
+async function prove(
+  { target }: Server,
+  { role }: Cell,
+  { app, nginx }: System,
+  signal: AbortSignal,
+): Promise<Proof> {
   if (role === null) throw new Error('No contract covers it.')
-  const { app, nginx } = system
   const own = APPS.find((one) => one.role === role && one.directory.endsWith(`/${app?.package}`))
+  const compressed = nginx?.front.startsWith('nginx') ?? false
+  const report = await checkConformance({ target, role, absent: own?.absent ?? [], compressed, signal })
   return {
-    role,
-    absent: own?.absent ?? [],
-    compressed: nginx?.front.startsWith('nginx') ?? false,
+    checked: report.passed.length + report.failed.length,
+    differences: report.differences.map(
+      ({ check, expected, received }) => `${check}: expected ${expected}, got ${received}`,
+    ),
   }
 }
 
-/** What the suite found. */
-export function proofOf({ passed, failed: wrong, differences }: Report): Proof {
-  return {
-    checked: passed.length + wrong.length,
-    differences: differences.map(
-      ({ check, expected, received }) => `${check}: expected ${expected}, got ${received}`,
-    ),
+/** What all apps share, NGINX and the suite. */
+const SHARED = [
+  'bench/src/environments/native',
+  'packages/shared',
+  'packages/conformance/src',
+  'nginx',
+  'pnpm-lock.yaml',
+]
+
+/** Variables that apps and their runtimes read, and that the launcher passes on. */
+const SETTINGS = ['TRUST_PROXY', 'SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'NODE_OPTIONS', 'BUN_OPTIONS']
+
+/** The same while everything that decides the suite's verdict is the same. */
+function printOf(system: System, nginx: NginxVersion | null): string {
+  const { app, nginx: front } = system
+  return fingerprint(
+    [...(app === undefined ? [] : [app.package]), ...SHARED],
+    [
+      JSON.stringify({ app, front, nginx: needsNginx(system) ? nginx : null }),
+      process.version,
+      ...SETTINGS.map((name) => `${name}=${process.env[name] ?? ''}`),
+    ],
+  )
+}
+
+const MEMORY = new URL('../../.cache/conformance.json', import.meta.url)
+
+/** Only what was asked for lately is kept: fingerprints of changed files never come back. */
+const KEPT = 500
+
+/** How many checks passed, by fingerprint. Losing it costs time only. */
+function remembered(): Map<string, number> {
+  try {
+    return new Map(Object.entries(JSON.parse(readFileSync(MEMORY, 'utf8')) as Record<string, number>))
+  } catch {
+    return new Map() // there is none yet, or it is not ours to read
+  }
+}
+
+function remember(memory: ReadonlyMap<string, number>): void {
+  try {
+    mkdirSync(new URL('.', MEMORY), { recursive: true })
+    writeFileSync(MEMORY, JSON.stringify(Object.fromEntries([...memory].slice(-KEPT))))
+  } catch {
+    // A read-only checkout finds everything out each time.
   }
 }

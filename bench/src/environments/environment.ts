@@ -1,7 +1,6 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { type Role, runtimeOf } from '@startgrid/grid/apps.ts'
-import type { Capability } from '@startgrid/grid/frameworks.ts'
+import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
 import {
   type CpuSeconds,
@@ -11,7 +10,7 @@ import {
   takeSample,
 } from '@startgrid/machine/accounts/sample.ts'
 import type { LastingGenerator } from '../load/generator.ts'
-import type { Cell, ConformanceRecord } from '../model/cell.ts'
+import type { Cell } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { LaunchRecord, Spread } from '../model/heat.ts'
 import type { NginxVersion, Warning } from '../model/result.ts'
@@ -30,36 +29,14 @@ export interface Environment {
   readonly generators: readonly (number | undefined)[]
   /** The NGINX that the cells need; null if none does, or there is none. */
   readonly nginx: NginxVersion | null
-  /** What decides the suite's verdict on a cell beside its system; null if that cannot be known, so that nothing is remembered. */
-  ingredients(cell: Cell): Ingredients | null
   /**
    * Starts the systems of these cells afresh. What does not come up is in `failures`, and the rest goes on.
    * @param pinned whether servers keep to their cores
    * @throws {Error} with a sentence if nothing can be started
    */
   start(cells: readonly Cell[], options: { pinned: boolean }): Promise<Servers>
-  /** Runs the contract's suite from where the generator is. @throws {Error} with a sentence */
-  prove(server: Server, contract: Contract): Promise<Proof>
   /** Removes what is kept for the whole run. Called once, after the generator was stopped. */
   close(): Promise<void>
-}
-
-/** What the contract asks of a system. */
-export interface Contract {
-  role: Role
-  /** What it lacks. */
-  absent: readonly Capability[]
-  /** Whether NGINX in front compresses pages. */
-  compressed: boolean
-}
-
-/** What the suite found on one cell. */
-export type Proof = Pick<ConformanceRecord, 'checked' | 'differences'>
-
-/** Paths of the repository, and what else there is to know. */
-export interface Ingredients {
-  files: readonly string[]
-  facts: readonly (string | undefined)[]
 }
 
 export interface EnvironmentOptions {

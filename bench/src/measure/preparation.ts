@@ -2,7 +2,6 @@ import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
-import { proveCells } from '../environments/conformance.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { ENDING_MS } from '../experiment/budget.ts'
 import { deriveWarnings } from '../judge/derive-warnings.ts'
@@ -10,7 +9,7 @@ import { LastingGenerator } from '../load/generator.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult, Warning } from '../model/result.ts'
 
-/** What every measurement does before and after: the machine, NGINX, the generator, the contract, warnings, saving. */
+/** What every measurement does before and after: the machine, NGINX, the generator, warnings, saving. */
 
 export interface RunContext<Kind extends StoredResult = StoredResult> {
   progress: Progress
@@ -28,7 +27,7 @@ export interface PreparedRun<Kind extends StoredResult = StoredResult> extends R
   environment: Environment
   generator: LastingGenerator
   warn(warning: Warning): void
-  /** `performance.now()` when the last heat has to be over. `--max-time` does not count the proof of equality. */
+  /** `performance.now()` when the last heat has to be over. */
   endsAt: number
   /** Makes the figures again and saves. A full disk must not end the run. */
   store(): void
@@ -114,10 +113,8 @@ async function measureOn<Kind extends StoredResult>(
   const steal = watchSteal()
   const beganAt = performance.now()
   for (const warning of await inspectMachine(signal)) warn(warning)
-  const inspectedAt = performance.now()
-  await prove(prepared)
   const { maxTimeMs } = result.settings
-  if (maxTimeMs !== null) prepared.endsAt = beganAt + performance.now() - inspectedAt + maxTimeMs - ENDING_MS
+  if (maxTimeMs !== null) prepared.endsAt = beganAt + maxTimeMs - ENDING_MS
   await measure(prepared)
   result.stolen = steal((performance.now() - beganAt) / 1000) ?? 0
   if (result.stolen > STOLEN)
@@ -126,24 +123,4 @@ async function measureOn<Kind extends StoredResult>(
       text: `The host took ${formatPercent(result.stolen)} of this virtual machine's CPU while it measured: rates are too low.`,
     })
   if (!signal.aborted) result.finishedAt = new Date().toISOString()
-}
-
-type Proving = Pick<PreparedRun, 'result' | 'experiment' | 'environment' | 'signal' | 'progress'>
-
-/** What the suite takes per cell, in milliseconds, so that a bar can say what is left. */
-const PROOF_MS = 600
-
-/** The contract's suite. */
-async function prove({ result, experiment, environment, signal, progress }: Proving): Promise<void> {
-  const onBegin = () => {
-    progress.begin(PROOF_MS * result.cells.length)
-    progress.update(0, 'checking that all apps keep the contract')
-  }
-  const beganAt = performance.now()
-  const records = await proveCells(result.cells, { environment, experiment, signal, onBegin })
-  result.conformance = records
-  const fresh = records.filter(({ remembered }) => !remembered).length
-  if (fresh === 0 || signal.aborted) return
-  const seconds = Math.round((performance.now() - beganAt) / 1000)
-  progress.say(`That took ${seconds} s, beside the time of the run. It is remembered until the code changes.`)
 }

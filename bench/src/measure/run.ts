@@ -1,3 +1,4 @@
+import { proveCells } from '../environments/conformance.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { openNative } from '../environments/native/environment.ts'
 import { analyse } from '../judge/analysis.ts'
@@ -6,7 +7,7 @@ import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult } from '../model/result.ts'
 import { runHeats } from './heats.ts'
 import { planOf } from './plan.ts'
-import { type RunContext, withPreparedRun } from './preparation.ts'
+import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
 
 /**
  * Measures what a result plans, and fills it in place. Heats are in random order,
@@ -26,5 +27,29 @@ export async function runExperiment<Kind extends StoredResult>(
     openEnvironment: (options: EnvironmentOptions) => openNative(experiment, result.cells, options),
     figures: (so: Kind) => (so.kind === 'rate' ? analyse(so) : analyseStudy(experiment, so)),
   }
-  await withPreparedRun(result, preparation, (prepared) => runHeats(prepared, planOf(experiment, prepared)))
+  await withPreparedRun(result, preparation, async (prepared) => {
+    const beganAt = performance.now()
+    await prove(prepared)
+    // `--max-time` does not count the proof of equality.
+    prepared.endsAt += performance.now() - beganAt
+    await runHeats(prepared, planOf(experiment, prepared))
+  })
+}
+
+/** What the suite takes per cell, in milliseconds, so that a bar can say what is left. */
+const PROOF_MS = 600
+
+/** The contract's suite. */
+async function prove({ result, experiment, environment, signal, progress }: PreparedRun): Promise<void> {
+  const onBegin = () => {
+    progress.begin(PROOF_MS * result.cells.length)
+    progress.update(0, 'checking that all apps keep the contract')
+  }
+  const beganAt = performance.now()
+  const records = await proveCells(result.cells, { environment, experiment, signal, onBegin })
+  result.conformance = records
+  const fresh = records.filter(({ remembered }) => !remembered).length
+  if (fresh === 0 || signal.aborted) return
+  const seconds = Math.round((performance.now() - beganAt) / 1000)
+  progress.say(`That took ${seconds} s, beside the time of the run. It is remembered until the code changes.`)
 }

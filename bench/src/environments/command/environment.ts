@@ -54,7 +54,6 @@ export async function openCommands(
     cores,
     generators: cores?.generators ?? [undefined],
     nginx: null,
-    ingredients: () => null,
     /** One after the other, in random order, so that each has the core for its start. */
     start: async (cells) => {
       const started = new Map<Cell, Running>()
@@ -77,9 +76,6 @@ export async function openCommands(
           return []
         },
       }
-    },
-    prove: async () => {
-      throw new Error('No contract covers them: the pilot compares what they send.')
     },
     close: () => guard.close(),
   }

@@ -1,4 +1,5 @@
 import { type BodyExpectation, exactly } from '@startgrid/loadgen'
+import { diffArrays } from 'diff'
 
 /** Do two servers send the same? What differs between responses of the same server, such as an id or a date, does not count. */
 
@@ -86,66 +87,25 @@ function commonOf(template: Template, other: Template): Template {
 /** Beyond so many differences, what lies between the common ends counts as different. */
 const MOST_EDITS = 1000
 
-/**
- * Pairs of places with the same token, in order: a longest common subsequence (Myers 1986, Algorithmica 1:251). What is masked equals
- * nothing.
- */
+/** Pairs of places with the same token, in order: a longest common subsequence. What is masked equals nothing. */
 function matchesOf(one: Template, other: Template): (readonly [number, number])[] {
-  const same = (i: number, j: number) => one[i] !== null && one[i] === other[j]
+  const same = (a?: string | null, b?: string | null) => a !== null && a === b
   const least = Math.min(one.length, other.length)
   let start = 0
-  while (start < least && same(start, start)) start++
+  while (start < least && same(one[start], other[start])) start++
   let end = 0
-  while (end < least - start && same(one.length - 1 - end, other.length - 1 - end)) end++
-  const [n, m] = [one.length - start - end, other.length - start - end]
-  const head = Array.from({ length: start }, (_, index) => [index, index] as const)
-  const tail = Array.from({ length: end }, (_, index) => [start + n + index, start + m + index] as const)
-  const middle = editsOf(n, m, (i, j) => same(start + i, start + j))
-  return [...head, ...middle.map(([i, j]) => [start + i, start + j] as const), ...tail]
-}
-
-function editsOf(
-  n: number,
-  m: number,
-  same: (i: number, j: number) => boolean,
-): (readonly [number, number])[] {
-  const furthest = new Map([[1, 0]])
-  const trace: Map<number, number>[] = []
-  for (let edits = 0; edits <= Math.min(n + m, MOST_EDITS); edits++) {
-    trace.push(new Map(furthest))
-    for (let k = -edits; k <= edits; k += 2) {
-      let i = startOf(furthest, k, edits)
-      while (i < n && i - k < m && same(i, i - k)) i++
-      furthest.set(k, i)
-      if (i >= n && i - k >= m) return walkBack(trace, n, m)
-    }
+  while (end < least - start && same(one.at(-1 - end), other.at(-1 - end))) end++
+  const middle = (all: Template) => all.slice(start, all.length - end)
+  const options = { comparator: same, maxEditLength: MOST_EDITS }
+  const changes = diffArrays(middle(one), middle(other), options)
+  const matches = Array.from({ length: start }, (_, index) => [index, index] as const)
+  let [i, j] = [start, start]
+  for (const { count, added, removed } of changes ?? []) {
+    if (!(added || removed)) for (let k = 0; k < count; k++) matches.push([i + k, j + k])
+    if (!added) i += count
+    if (!removed) j += count
   }
-  return []
-}
-
-/** Where the diagonal `k` = i − j begins: one step down or right from the furthest place of a neighbour. */
-function startOf(furthest: ReadonlyMap<number, number>, k: number, edits: number): number {
-  const [left, right] = [furthest.get(k - 1) ?? -1, furthest.get(k + 1) ?? -1]
-  return k === -edits || (k !== edits && left < right) ? right : left + 1
-}
-
-function walkBack(
-  trace: readonly ReadonlyMap<number, number>[],
-  n: number,
-  m: number,
-): (readonly [number, number])[] {
-  const matches: (readonly [number, number])[] = []
-  let [i, j] = [n, m]
-  for (let edits = trace.length - 1; edits >= 0; edits--) {
-    const furthest = trace[edits] ?? new Map<number, number>()
-    const k = i - j
-    const [left, right] = [furthest.get(k - 1) ?? -1, furthest.get(k + 1) ?? -1]
-    const isDown = k === -edits || (k !== edits && left < right)
-    const from = isDown ? right : left
-    const begin = isDown ? from : from + 1
-    while (i > begin && j > 0 && i > 0) matches.unshift([--i, --j])
-    if (edits > 0) [i, j] = [from, from - (isDown ? k + 1 : k - 1)]
-  }
+  for (let k = end; k > 0; k--) matches.push([one.length - k, other.length - k])
   return matches
 }
 
