@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { readConfig, Settings } from '#shared/config.ts'
 import { Health } from '#shared/health.ts'
 import { createLog } from '#shared/log.ts'
-import { refuseToListen } from '#shared/server.ts'
+import { keepAccepting, refuseToListen } from '#shared/server.ts'
 import { createApp } from './app.ts'
 import { routes } from './role.ts'
 
@@ -18,7 +17,7 @@ closeWithGrace(
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
     health.drain() // readiness fails
-    if (config.SHUTDOWN_DELAY_MS > 0) await sleep(config.SHUTDOWN_DELAY_MS)
+    await keepAccepting(app.server, config.SHUTDOWN_DELAY_MS)
     await app.close() // drains, in app.ts
     await health.close()
   },

@@ -1,11 +1,17 @@
 import type { Server } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { serve } from 'h3'
 import { readConfig, Settings } from '#shared/config.ts'
 import { Health } from '#shared/health.ts'
 import { createLog } from '#shared/log.ts'
-import { addressOf, drain, refuseToListen, serverOptions, trackConnections } from '#shared/server.ts'
+import {
+  addressOf,
+  drain,
+  keepAccepting,
+  refuseToListen,
+  serverOptions,
+  trackConnections,
+} from '#shared/server.ts'
 import { createApp } from './app.ts'
 import { keepTrusted } from './forwarded.ts'
 import { routes } from './role.ts'
@@ -35,7 +41,7 @@ closeWithGrace(
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
     health.drain() // readiness fails
-    if (config.SHUTDOWN_DELAY_MS > 0) await sleep(config.SHUTDOWN_DELAY_MS)
+    await keepAccepting(server, config.SHUTDOWN_DELAY_MS)
     await drain(server)
     await health.close()
   },

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server, ServerOptions } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from './config.ts'
 
 /** Node's limits for slow clients. */
@@ -40,6 +40,20 @@ export function trackConnections<Tracked extends Server>(server: Tracked): Track
     for (const known of sockets) if (known.destroyed) sockets.delete(known)
     enough = 64 + 2 * sockets.size
   })
+}
+
+/**
+ * The first step of a stop: goes on accepting connections for `ms`, and then until none waits, because the kernel resets those that wait when
+ * listening stops. Node accepts one per turn of the event loop, so on a busy machine up to 63 of 64 waited.
+ */
+export async function keepAccepting(server: Server, ms: number): Promise<void> {
+  await sleep(ms)
+  let quietTurns = 0
+  server.on('connection', () => {
+    quietTurns = 0
+  })
+  const end = performance.now() + 2_000
+  while (quietTurns++ < 2 && performance.now() < end) await nextTurn()
 }
 
 /**

@@ -6,7 +6,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Settings } from '../src/config.ts'
-import { addressOf, drain, serverOptions, trackConnections } from '../src/server.ts'
+import { addressOf, drain, keepAccepting, serverOptions, trackConnections } from '../src/server.ts'
 
 /** Far below the keep-alive of these servers, for which a connection would hold the server open. */
 const LIMIT = { timeout: 120_000 }
@@ -174,6 +174,20 @@ test('new connections are refused', LIMIT, async () => {
   })
   release()
   await Promise.all([response, drained])
+})
+
+test('connections that the kernel has accepted are accepted before listening stops', LIMIT, async () => {
+  const { server, address } = await setUp()
+  const clients = Array.from({ length: 30 }, () => connect(Number(new URL(address).port), '127.0.0.1'))
+  await Promise.all(clients.map((client) => once(client, 'connect')))
+  const responses = clients.map((client) => {
+    client.write('GET /queued HTTP/1.1\r\nhost: a\r\n\r\n')
+    return nextOn(client)
+  })
+  await keepAccepting(server, 0)
+  const drained = drain(server)
+  for (const response of await Promise.all(responses)) match(response, /response to \/queued/)
+  await drained
 })
 
 test('connections get no listener', LIMIT, () => {
