@@ -61,7 +61,8 @@ async function drainAtOnce(subject: Subject): Promise<Attempt> {
  */
 async function drainWhileClientsReturn(subject: Subject): Promise<Attempt> {
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '2000' } })
-  if (launched.ready.nginx !== undefined) return { findings: [], disturbances: [] } // NGINX can only say it while it listens
+  const neverTells = launched.ready.nginx !== undefined && !subject.nginx.keepaliveMinTimeout // NGINX before 1.27.4
+  if (neverTells) return { findings: [], disturbances: [] }
   const { target } = launched
   const clients = subject.clients({
     target,
