@@ -31,7 +31,7 @@ export function readConfig<Output>(
   settings: z.ZodType<Output>,
   env: NodeJS.ProcessEnv = process.env,
 ): Output {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim() !== ''))
   const { success, data, error } = settings.safeParse(given)
   if (success) return data
   for (const { path, message } of error.issues) console.error(`${path.join('.')} is not valid: ${message}.`)
@@ -39,26 +39,19 @@ export function readConfig<Output>(
 }
 
 function integer(min: number, max: number) {
-  const allowed = `must be a whole number from ${min} to ${max}`
-  const inRange = (value: number) => value >= min && value <= max
-  return z
-    .string()
-    .regex(/^\d{1,7}$/, allowed)
-    .transform(Number)
-    .refine(inRange, allowed)
+  return z.coerce.number().int().min(min).max(max)
 }
 
 /** @returns whether an address is trusted, as Express and Fastify take it; false: there is no proxy */
 function compileProxies(list: string, { addIssue }: z.RefinementCtx) {
+  if (list === '') return false
   const proxies = list.split(/ *, */)
   try {
     // proxy-addr would take the 1 that other software reads as a number of hops for the address 0.0.0.1.
-    if (list !== '' && !proxies.some((proxy) => /^\d+$/.test(proxy)))
-      return proxyaddr.compile(proxies) as (address: string | undefined, hop: number) => boolean
+    if (proxies.some((proxy) => /^\d+$/.test(proxy))) throw new Error('a number of hops')
+    return proxyaddr.compile(proxies) as (address: string | undefined, hop: number) => boolean
   } catch {
-    // An unknown name, or a prefix that is too long.
-  }
-  if (list !== '')
     addIssue('must be addresses, CIDRs (10.0.0.0/8), loopback, linklocal or uniquelocal, separated by commas')
-  return false as const
+    return false
+  }
 }
