@@ -129,8 +129,9 @@ const SETTINGS = ['TRUST_PROXY', 'SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'NO
 /** The same while everything that decides the suite's verdict is the same. */
 function printOf(system: System, nginx: NginxVersion | null): string {
   const { app, nginx: front } = system
+  const { package: own, env: { APP = undefined } = {} } = app ?? {} // APP: an app that a study starts in another way
   return fingerprint(
-    [...(app === undefined ? [] : [app.package]), ...SHARED],
+    [...(own === undefined ? [] : [own]), ...(APP === undefined ? [] : [`apps/${APP}`]), ...SHARED],
     [
       JSON.stringify({ app, front, nginx: needsNginx(system) ? nginx : null }),
       process.version,
