@@ -1,5 +1,5 @@
 import type { Cell } from '../model/cell.ts'
-import type { Analysis, Metric } from '../model/figures.ts'
+import type { Analysis, MainMetric } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
 import type { RaceResult } from '../model/result.ts'
 import { figuresOf } from './analysis/cell.ts'
@@ -11,7 +11,7 @@ import { type Evidence, whyVoid } from './gates.ts'
 /** What was measured, and what judges it. */
 export type Measured = Pick<RaceResult, 'cells' | 'heats' | 'conformance' | 'settings' | 'stolen'>
 
-const METRICS: readonly Metric[] = ['rate', 'cpu']
+const METRICS: readonly MainMetric[] = ['rate', 'cpu']
 
 /**
  * All figures that follow from heats: pure, so that a result can be analysed again. Each race is analysed by itself; within it, a cell

@@ -3,7 +3,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
 import type { Cell } from '../model/cell.ts'
-import type { Analysis, CellFigures, Metric, Race } from '../model/figures.ts'
+import type { Analysis, CellFigures, MainMetric, RaceFigures } from '../model/figures.ts'
 import type { RaceResult } from '../model/result.ts'
 import { isShown } from './analysis/race.ts'
 
@@ -15,7 +15,7 @@ export interface Standing {
   workload: string | null
   connections: number
   /** By metric; null where nothing could be compared. The rate ranks: neighbours that nobody sees move CPU per request as much. */
-  races: Readonly<Record<Metric, Race | null>>
+  races: Readonly<Record<MainMetric, RaceFigures | null>>
   /** Best first, voided cells last. Without twins and cells that were not tried. */
   entries: StandingEntry[]
 }
@@ -24,7 +24,7 @@ export interface StandingEntry {
   spec: Cell
   figures: CellFigures
   /** Null if it is voided or nothing was measured. */
-  places: Readonly<Record<Metric, Place | null>>
+  places: Readonly<Record<MainMetric, Place | null>>
 }
 
 export interface Place {
@@ -51,7 +51,7 @@ export function standingsOf(result: RaceResult): Standing[] {
 
 function standingOf(first: Cell, specs: readonly Cell[], analysis: Analysis): Standing {
   const { race: name, topology, workload, connections } = first
-  const find = (metric: Metric) =>
+  const find = (metric: MainMetric) =>
     analysis.races.find(
       (race) => race.race === name && race.topology === topology && race.metric === metric,
     ) ?? null
@@ -64,14 +64,14 @@ function standingOf(first: Cell, specs: readonly Cell[], analysis: Analysis): St
   return { race: name, topology, workload, connections, races, entries: inOrder(entries, races.rate) }
 }
 
-function placeIn(race: Race | null, { id }: Cell): Place | null {
+function placeIn(race: RaceFigures | null, { id }: Cell): Place | null {
   const rank = race?.ranks.find(({ cell }) => cell === id)
   if (rank === undefined) return null
   const ratio = race?.ratios.find(({ cell }) => cell === id)?.ratio ?? null
   return { from: rank.from, to: rank.to, ratio }
 }
 
-function inOrder(entries: readonly StandingEntry[], race: Race | null): StandingEntry[] {
+function inOrder(entries: readonly StandingEntry[], race: RaceFigures | null): StandingEntry[] {
   const order = new Map(race?.ranks.map(({ cell }, index) => [cell, index]))
   const position = ({ spec }: StandingEntry) => order.get(spec.id) ?? order.size
   return entries.toSorted((a, b) => position(a) - position(b))
@@ -81,7 +81,7 @@ function inOrder(entries: readonly StandingEntry[], race: Race | null): Standing
  * The ties of a race, best first: every largest set of neighbouring ranks in which no pair was shown to differ. A cell may be in two of
  * them: A and B may tie, B and C too, and A still beat C.
  */
-export function tiesOf(race: Race): string[][] {
+export function tiesOf(race: RaceFigures): string[][] {
   const shown = new Set(race.pairs.filter(isShown).flatMap(({ a, b }) => [`${a}|${b}`, `${b}|${a}`]))
   const cells = race.ranks.map(({ cell }) => cell)
   const ends = cells.map((_, start) => {

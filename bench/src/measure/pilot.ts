@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { mean, median } from '@startgrid/stats/moments.ts'
@@ -77,7 +78,7 @@ export async function pilot(
       })
       // It would be void: better said now than after all heats.
       const failure = whyFailed(slice)
-      if (failure !== null) throw notRaced(entrant, failure)
+      if (failure !== null) throw notRaced(entrant, (await endOf(entrant.server)) ?? failure)
       return slice
     })
     if (signal.aborted) return undefined
@@ -115,6 +116,16 @@ export async function pilot(
   } finally {
     await servers.stop()
   }
+}
+
+/** Why a server whose requests failed is no longer there: its connections break a moment before its end is known. */
+async function endOf(server: Server): Promise<string | null> {
+  for (let waited = 0; waited < 20; waited++) {
+    const reason = await server.whyEnded()
+    if (reason !== null) return reason
+    await sleep(50)
+  }
+  return null
 }
 
 /** Responses of one system that tell what differs between them. */

@@ -1,20 +1,20 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Metric as StudyMetric } from './experiment.ts'
+import type { Metric } from './experiment.ts'
 
 /**
  * What follows from the measured: plain data, part of the result. Intervals are of 95 %; figures are means over launches, geometric if they have an
  * interval. Null: not known, or not measured.
  */
 
-/** Responses per second, or CPU seconds of server and proxy per request. */
-export type Metric = 'rate' | 'cpu'
+/** What ranks and decides: responses per second, or CPU seconds of server and proxy per request. */
+export type MainMetric = 'rate' | 'cpu'
 
 /** Of a race of the grid. */
 export interface Analysis {
   cells: CellFigures[]
   /** Comparisons within a race and topology. */
-  races: Race[]
+  races: RaceFigures[]
   /** What NGINX in front costs, for every app measured both ways. */
   proxyCosts: ProxyCost[]
 }
@@ -50,14 +50,14 @@ export interface OpenLoop {
   /** Why the latency does not count: a clause without the full stop; null if it does. */
   voidedBecause: string | null
   /** Not given, because a late generator has a part in more than half of the launches. */
-  late?: StudyMetric[]
+  late?: Metric[]
 }
 
 /** The cells of one race in one topology, compared by one metric. */
-export interface Race {
+export interface RaceFigures {
   race: string
   topology: Topology
-  metric: Metric
+  metric: MainMetric
   /** The cell that `ratios` refer to. */
   baseline: string
   /** Best first, from 1; void cells and twins are not in it. */
@@ -100,7 +100,7 @@ export interface ProxyCost {
   app: string
   race: string
   topology: Topology
-  metric: Metric
+  metric: MainMetric
   ratio: Interval
 }
 
@@ -123,7 +123,7 @@ export interface StudyFigures {
   launches: number
   /** Null where no latency was asked for. */
   openLoop: OpenLoop | null
-  figures: Partial<Record<StudyMetric, Interval>>
+  figures: Partial<Record<Metric, Interval>>
   /** CPU seconds per request. */
   cpu: { app: number | null; proxy: number | null }
   /** Part of their cores that the servers used, 0 to 1. */
@@ -152,7 +152,7 @@ export interface ClaimResult {
   ours?: boolean
   race: string
   against?: string
-  metric: StudyMetric
+  metric: Metric
   over: string
   under: string
   /** The published ratio. */
@@ -201,7 +201,7 @@ export interface CostsResult {
 export interface PilotRecord {
   race: string
   /** Requests per second at saturation, or CPU per request where a system does not fill its cores. */
-  decides: Metric
+  decides: MainMetric
   /** Discarded after each launch, of all systems, in milliseconds. */
   warmupMs: number
   systems: {
@@ -223,7 +223,7 @@ export interface PilotRecord {
 export interface Finding {
   race: string
   /** As the pilot found, unless others took too much of the core. */
-  decides: Metric
+  decides: MainMetric
   /** Part of the servers' core that others used in all slices, 0 to 1. */
   taken: number | null
   over: string
@@ -239,5 +239,5 @@ export interface Finding {
   /** The smallest ratio above 1 that is found in 4 of 5 runs. */
   smallest: number | null
   /** Of other metrics; not tested. */
-  others: { metric: StudyMetric; ratio: Interval }[]
+  others: { metric: Metric; ratio: Interval }[]
 }

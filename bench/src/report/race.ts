@@ -24,7 +24,7 @@ import { median } from '@startgrid/stats/moments.ts'
 import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
 import { type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
-import type { CellFigures, Control, Metric, ProxyCost } from '../model/figures.ts'
+import type { CellFigures, Control, MainMetric, ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
 import { type Chart, type Panel, ratioChart, type Section } from './document.ts'
@@ -139,7 +139,7 @@ function standingTable(standing: Standing, baseline: string): Table {
 }
 
 function ratioColumns(
-  metric: Metric,
+  metric: MainMetric,
   [value, ends]: readonly [number, number],
   baseline: string,
   { races }: Standing,
@@ -161,7 +161,7 @@ function ratioColumns(
 }
 
 /** Of the rate, or of CPU time per request: the value and its interval. */
-function valueColumns(metric: Metric, [value, ends]: readonly [number, number]): EntryColumn[] {
+function valueColumns(metric: MainMetric, [value, ends]: readonly [number, number]): EntryColumn[] {
   const format = metric === 'rate' ? formatRate : formatMicros
   const formatInterval = (interval: Interval) =>
     metric === 'rate' ? formatRateEnds(interval) : formatEnds(interval, formatMicros)
@@ -198,10 +198,11 @@ function proxySections(result: RaceResult): Section[] {
   if (costs.length === 0) return []
   type Group = readonly ProxyCost[]
   const groupBy = (keyOf: (cost: ProxyCost) => string): Group[] => [...Map.groupBy(costs, keyOf).values()]
-  const ratiosOf = (metric: Metric, say: (ratios: [Interval, ...Interval[]]) => string) => (group: Group) => {
-    const [first, ...others] = group.filter((cost) => cost.metric === metric).map(({ ratio }) => ratio)
-    return first === undefined ? '' : say([first, ...others])
-  }
+  const ratiosOf =
+    (metric: MainMetric, say: (ratios: [Interval, ...Interval[]]) => string) => (group: Group) => {
+      const [first, ...others] = group.filter((cost) => cost.metric === metric).map(({ ratio }) => ratio)
+      return first === undefined ? '' : say([first, ...others])
+    }
   const middle = (ratios: readonly Interval[]) => formatRatio(median(ratios.map(({ value }) => value)))
   const span = (ratios: readonly Interval[]) => {
     const values = ratios.map(({ value }) => value)

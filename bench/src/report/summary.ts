@@ -18,7 +18,7 @@ import {
   widthWith,
 } from '../judge/standings.ts'
 import type { Cell } from '../model/cell.ts'
-import type { Race } from '../model/figures.ts'
+import type { RaceFigures } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
@@ -78,7 +78,7 @@ function outcomeOf(standing: Standing, result: RaceResult): { verb: string; says
 }
 
 /** Cells that may be the first, without those that could not be placed; open if that is all of them. */
-export function leadersOf(race: Race): { first: string[]; leaders: string[]; isOpen: boolean } {
+export function leadersOf(race: RaceFigures): { first: string[]; leaders: string[]; isOpen: boolean } {
   const first = race.ranks.filter(({ from }) => from === 1).map(({ cell }) => cell)
   const placed = first.filter((cell) => isPlaced(race, cell))
   const leaders = placed.length > 0 ? placed : first.slice(0, 1)
@@ -110,7 +110,7 @@ function describeWinner(standing: Standing, result: RaceResult): string | null {
  * Whether most of its ratios are as certain as the smallest difference that the race could show, and no faster app was told from the first:
  * then its own ties say only how wide its interval is.
  */
-function isPlaced({ pairs, ranks, smallestEffect }: Race, cell: string): boolean {
+function isPlaced({ pairs, ranks, smallestEffect }: RaceFigures, cell: string): boolean {
   const behind = ranks.findIndex(({ from }) => from > 1)
   if (behind >= 0 && behind < ranks.findIndex((one) => one.cell === cell)) return false
   const widths = pairs.flatMap(({ a, b, ratio: { low, high } }) =>
@@ -146,7 +146,7 @@ function rateIn({ slices }: Heat, cell: string): number | null {
   return seconds === 0 ? null : own.reduce((sum, slice) => sum + slice.requests, 0) / seconds
 }
 
-function comparedWithBaseline(race: Race, cell: string, result: RaceResult): string {
+function comparedWithBaseline(race: RaceFigures, cell: string, result: RaceResult): string {
   const other = cell === race.baseline ? race.ranks[1]?.cell : race.baseline
   const ratio = ratioOf(race, cell, other)
   if (other === undefined || ratio === null) return `by ${METRIC_NAMES[race.metric]}`
@@ -154,7 +154,7 @@ function comparedWithBaseline(race: Race, cell: string, result: RaceResult): str
 }
 
 /** One cell over another, from the pairs, which hold each pair once. */
-export function ratioOf(race: Race, cell: string, other: string | undefined): Interval | null {
+export function ratioOf(race: RaceFigures, cell: string, other: string | undefined): Interval | null {
   const pair = race.pairs.find(({ a, b }) => a === cell && b === other)
   if (pair) return pair.ratio
   const reverse = race.pairs.find(({ a, b }) => a === other && b === cell)
@@ -167,7 +167,7 @@ export function ratioOf(race: Race, cell: string, other: string | undefined): In
 const ONE_LAUNCH = 'One launch of each app shows no difference: add heats.'
 
 /** Which cells of a race could not be told apart: `Ties: node and fastify; fastify and hono.` @returns null if all could */
-export function describeTies(race: Race, result: RaceResult): string | null {
+export function describeTies(race: RaceFigures, result: RaceResult): string | null {
   if (race.pairs.length === 0) return null
   if (race.pairs.every(({ p }) => p === null)) return ONE_LAUNCH
   const ties = tiesOf(race).map((cells) => listOf(cells.map((cell) => shortName(cell, result))))
@@ -222,7 +222,7 @@ function describeControls({ analysis }: RaceResult): string[] {
 }
 
 /** `Smallest difference this race could have shown at 80 % power: 6.1 % in one pair, 10 % in all pairs together.` */
-export function describeSmallestEffect({ smallestEffect, pairs }: Race): string | null {
+export function describeSmallestEffect({ smallestEffect, pairs }: RaceFigures): string | null {
   if (smallestEffect === null) return null
   const { single, adjusted } = smallestEffect
   if (single >= LARGE && !pairs.some(isShown))

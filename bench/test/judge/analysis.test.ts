@@ -5,7 +5,7 @@ import { near } from '../../../packages/stats/test/near.ts'
 import { analyse, type Measured } from '../../src/judge/analysis.ts'
 import type { whyVoid } from '../../src/judge/gates.ts'
 import type { Cell } from '../../src/model/cell.ts'
-import type { Analysis, Metric, Race } from '../../src/model/figures.ts'
+import type { Analysis, MainMetric, RaceFigures } from '../../src/model/figures.ts'
 import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
 
 const NODE = cellOf('node/hello')
@@ -27,13 +27,13 @@ const voiding =
   ({ cell }) =>
     cells.includes(cell.id) ? 'one error' : null
 
-function raceIn({ races }: Analysis, metric: Metric = 'rate'): Race {
+function raceIn({ races }: Analysis, metric: MainMetric = 'rate'): RaceFigures {
   const race = races.find((one) => one.metric === metric)
   assert.ok(race)
   return race
 }
 
-function ratioOf(race: Race, cell: string): Interval {
+function ratioOf(race: RaceFigures, cell: string): Interval {
   const ratio = race.ratios.find((one) => one.cell === cell)?.ratio
   assert.ok(ratio)
   return ratio

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
-import type { Pair, Race } from '../../src/model/figures.ts'
+import type { Pair, RaceFigures } from '../../src/model/figures.ts'
 import { cellOf, smallRace, withFigures, within } from '../fixtures/small-race.ts'
 
 test('a race is in the order of its ranks, voided cells last, twins and untried cells left out', () => {
@@ -26,7 +26,7 @@ test('what was not measured yet has no standing', () => {
 })
 
 /** Ranks a, b, c, d with these pairs shown to differ. */
-function raceOf(...shown: string[]): Race {
+function raceOf(...shown: string[]): RaceFigures {
   const cells = ['a', 'b', 'c', 'd']
   const pairs = cells.flatMap((a, index) =>
     cells.slice(index + 1).map((b): Pair => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newHeat } from '../../src/measure/heat.ts'
-import type { Race } from '../../src/model/figures.ts'
+import type { RaceFigures } from '../../src/model/figures.ts'
 import type { RaceResult } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import {
@@ -17,7 +17,7 @@ import { cellOf, smallRace, within, withRaces } from '../fixtures/small-race.ts'
 
 const HEAT = newHeat({ race: 'hello', heat: 1 })
 
-function rateRace(result: RaceResult): Race {
+function rateRace(result: RaceResult): RaceFigures {
   const race = result.analysis?.races.find(({ metric }) => metric === 'rate')
   assert.ok(race)
   return race
@@ -52,7 +52,8 @@ test('more heats are said to buy less uncertainty, at the price of what they too
 })
 
 test('the baseline in front is compared with the second', () => {
-  const ranks = (race: Race) => [race.ranks[1], race.ranks[0], race.ranks[2]].flatMap((rank) => rank ?? [])
+  const ranks = (race: RaceFigures) =>
+    [race.ranks[1], race.ranks[0], race.ranks[2]].flatMap((rank) => rank ?? [])
   const order = withRaces(smallRace(), (race) => ({
     ranks: ranks(race).map(({ cell }, index) => ({ cell, from: index + 1, to: index + 1 })),
   }))

@@ -1,6 +1,6 @@
 import { type Interval, rowMean } from '@startgrid/stats/estimate.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { CellFigures, Metric } from '../../model/figures.ts'
+import type { CellFigures, MainMetric } from '../../model/figures.ts'
 import type { Heat } from '../../model/heat.ts'
 import type { RaceLayout } from './race.ts'
 import type { JudgedCell, LaunchTotals } from './record.ts'
@@ -35,7 +35,7 @@ export function figuresOf(
   }
 }
 
-function geometricMeanOf(cell: Cell, metric: Metric, layouts: readonly RaceLayout[]): Interval | null {
+function geometricMeanOf(cell: Cell, metric: MainMetric, layouts: readonly RaceLayout[]): Interval | null {
   for (const layout of layouts) {
     const row =
       layout.metric === metric ? layout.records.findIndex((record) => record.cell.id === cell.id) : -1

@@ -1,6 +1,6 @@
 import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Metric } from '../../model/figures.ts'
+import type { MainMetric } from '../../model/figures.ts'
 import type { Heat, Slice } from '../../model/heat.ts'
 import { keepQuiet } from '../gates.ts'
 import { isQuiet, sliceValue } from './slices.ts'
@@ -34,7 +34,7 @@ const LONG = 2
 export function fitHeat(
   cells: readonly Cell[],
   slices: readonly Slice[],
-  metric: Metric,
+  metric: MainMetric,
 ): ReadonlyMap<string, number> {
   const specs = new Map(cells.map((cell) => [cell.id, cell]))
   const used = slices.flatMap((slice) => {

@@ -12,7 +12,7 @@ import { holm, rankRanges } from '@startgrid/stats/multiplicity.ts'
 import { smallestDifference } from '@startgrid/stats/power.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Control, Metric, Pair, ProxyCost, Race } from '../../model/figures.ts'
+import type { Control, MainMetric, Pair, ProxyCost, RaceFigures } from '../../model/figures.ts'
 import type { CellRecord } from './record.ts'
 
 /** Below this, after Holm's correction over a family of comparisons, a difference counts as shown. */
@@ -40,7 +40,7 @@ interface Comparison {
  * The race that a layout gives: all pairs, ranks, the A/A control and what it could have shown.
  * @returns null if there is nobody to rank
  */
-export function raceOf(layout: RaceLayout): Race | null {
+export function raceOf(layout: RaceLayout): RaceFigures | null {
   const racers = layout.records.flatMap(({ cell }, row) => (cell.twinOf === null ? [{ cell, row }] : []))
   const baseline = racers.find(({ cell }) => cell.title === BASELINE) ?? racers[0]
   if (baseline === undefined) return null
@@ -102,7 +102,11 @@ export function smallestRatio({ df, standardError }: Estimate, among = 1): numbe
 }
 
 /** Best first: the highest rate, or the lowest cost. */
-function rank(ratios: Race['ratios'], pairs: readonly Pair[], metric: Metric): Race['ranks'] {
+function rank(
+  ratios: RaceFigures['ratios'],
+  pairs: readonly Pair[],
+  metric: MainMetric,
+): RaceFigures['ranks'] {
   const sign = metric === 'rate' ? -1 : 1
   const order = ratios.toSorted((one, other) => sign * (one.ratio.value - other.ratio.value))
   const beaten = new Set(
@@ -131,7 +135,7 @@ function specOf({ records }: RaceLayout, row: number): Cell | undefined {
 }
 
 /** Of a pair with the median standard error; with Holm, where all other pairs are tied and it has the smallest p-value. */
-function smallestEffect(estimates: readonly Estimate[]): Race['smallestEffect'] {
+function smallestEffect(estimates: readonly Estimate[]): RaceFigures['smallestEffect'] {
   const typical = estimates.toSorted((a, b) => a.standardError - b.standardError)[
     Math.floor(estimates.length / 2)
   ]
@@ -145,7 +149,7 @@ function smallestEffect(estimates: readonly Estimate[]): Race['smallestEffect'] 
  */
 export interface RaceLayout extends Fitted {
   topology: Topology
-  metric: Metric
+  metric: MainMetric
   /** The rows; the A/A twin is one of them. */
   records: Pick<CellRecord, 'cell'>[]
 }
@@ -155,7 +159,7 @@ export interface RaceLayout extends Fitted {
  * one prior; heats are fitted apart, for a slow minute need not slow NGINX as much as the apps.
  * @param records valid cells of one role; those without a launch are left out
  */
-export function raceLayouts(records: readonly CellRecord[], metric: Metric): RaceLayout[] {
+export function raceLayouts(records: readonly CellRecord[], metric: MainMetric): RaceLayout[] {
   const entered = records.filter(({ logs }) => logs[metric].some((log) => log !== null))
   const groups = [...Map.groupBy(entered, ({ cell }) => cell.topology)]
   const layouts = groups.map(([topology, own]) => ({
@@ -180,7 +184,7 @@ interface Step {
  * NGINX otherwise than the apps.
  * @param records valid cells of one race; twins tell of the variance, but are not listed
  */
-export function proxyCostsOf(records: readonly CellRecord[], metric: Metric): ProxyCost[] {
+export function proxyCostsOf(records: readonly CellRecord[], metric: MainMetric): ProxyCost[] {
   const direct = new Map(
     records.filter(({ cell }) => cell.topology === 'direct').map((record) => [record.cell.app, record]),
   )

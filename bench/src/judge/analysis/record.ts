@@ -1,6 +1,6 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Metric } from '../../model/figures.ts'
+import type { MainMetric } from '../../model/figures.ts'
 import type { Heat, Slice } from '../../model/heat.ts'
 import { fitHeat, keptSlices } from './passes.ts'
 
@@ -14,7 +14,7 @@ export interface CellRecord {
   /** Per heat: what the slices that count add up to; null where there is none. */
   launches: (LaunchTotals | null)[]
   /** Per heat: the logarithm of its value in a pass of average speed, which is the launch's value. Null where it is not known. */
-  logs: Readonly<Record<Metric, readonly (number | null)[]>>
+  logs: Readonly<Record<MainMetric, readonly (number | null)[]>>
 }
 
 /** A cell, and whether its number may be used. */
@@ -48,7 +48,7 @@ export function recordCells(cells: readonly Cell[], heats: readonly Heat[]): Cel
   )
   return cells.map((cell) => {
     const own = heats.filter(({ race }) => race === cell.race)
-    const logs = (metric: Metric) => own.map((heat) => fits.get(heat)?.[metric].get(cell.id) ?? null)
+    const logs = (metric: MainMetric) => own.map((heat) => fits.get(heat)?.[metric].get(cell.id) ?? null)
     const mine = own.map((heat) => (counted.get(heat) ?? []).filter((slice) => slice.cell === cell.id))
     return {
       cell,

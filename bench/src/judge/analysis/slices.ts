@@ -1,7 +1,7 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import { mean } from '@startgrid/stats/moments.ts'
 import type { Cell } from '../../model/cell.ts'
-import type { Metric } from '../../model/figures.ts'
+import type { MainMetric } from '../../model/figures.ts'
 import type { Slice } from '../../model/heat.ts'
 
 /** Measured, and nobody visibly disturbed it. */
@@ -22,7 +22,7 @@ export function serverSeconds(
 export function sliceValue(
   cell: Pick<Cell, 'topology'>,
   { requests, seconds, cpuSeconds }: Pick<Slice, 'requests' | 'seconds' | 'cpuSeconds'>,
-  metric: Metric,
+  metric: MainMetric,
 ): number | null {
   const value = metric === 'rate' ? requests / seconds : (serverSeconds(cell, cpuSeconds) ?? 0) / requests
   return Number.isFinite(value) && value > 0 ? value : null

@@ -11,7 +11,7 @@ export const LEAST_STARTS = 5
  * If others took more of the servers' core than this part, CPU per request decides. A rate then says how much they left, and its interval
  * was three times as wide in 90 races. Only what the kernel says of others is asked, never what was measured.
  */
-export const TAKEN_ABOVE = 0.12
+export const CPU_DECIDES_ABOVE = 0.12
 
 /** Shown beside what decides, and not tested. */
 const OTHERS: readonly Metric[] = [
@@ -46,7 +46,7 @@ export function findingsOf(
         .map(({ system: over }) => {
           // Of a server on another machine it is not known.
           const hasCpu = compareOf(race, 'cpu', over, under) !== null
-          const decides = hasCpu && taken !== null && taken > TAKEN_ABOVE ? 'cpu' : byPilot
+          const decides = hasCpu && taken !== null && taken > CPU_DECIDES_ABOVE ? 'cpu' : byPilot
           return { race, decides, taken, over, under } as const
         }),
     )
