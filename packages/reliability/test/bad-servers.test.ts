@@ -55,9 +55,6 @@ describe('bad servers', { skip, concurrency: 5, timeout: 900_000 }, () => {
   finds(restart, 'ends-by-signal', 'hello', [
     /^bad\/ends-by-signal ended with a signal; it should end with 0\./m,
   ])
-  finds(restart, 'refuses-while-draining', 'hello', [
-    /^Requests failed while the apps were restarted in turn, or .*: GET \/json: 503 /m,
-  ])
   finds(uncaught, 'ends-at-once', 'ssr', [
     /After an uncaught exception a response under way is cut\./,
     /After an unhandled rejection a response under way is cut\./,
