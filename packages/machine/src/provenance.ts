@@ -42,12 +42,14 @@ function findVersions(): Versions {
   }
 }
 
-/** What the apps are made of: the production dependencies of all frameworks, without our own packages. */
+/** What the apps are made of: the production dependencies of all frameworks and of what they share, without our own packages. */
 function listPackages(): string[] {
-  const names = globSync('apps/*/package.json', { cwd: ROOT }).flatMap((file) => {
-    const { dependencies = {} } = JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as Manifest
-    return Object.keys(dependencies)
-  })
+  const names = globSync(['apps/*/package.json', 'packages/shared/package.json'], { cwd: ROOT }).flatMap(
+    (file) => {
+      const { dependencies = {} } = JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as Manifest
+      return Object.keys(dependencies)
+    },
+  )
   return [...new Set(names)].filter((name) => !name.startsWith('@startgrid/')).sort()
 }
 
