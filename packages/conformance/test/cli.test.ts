@@ -86,7 +86,6 @@ test('wrong usage is one sentence and 2', async () => {
     [/is not an http:\/\/ or https:\/\/ address/, 'ssr', '127.0.0.1:3000'],
     [/^--without is 'x', but must be stream\.\n$/, 'ssr', 'http://127.0.0.1:1', '--without', 'x'],
     [/^pnpm conformance --kubernetes is gone: /, 'ssr', 'http://127.0.0.1:1', '--kubernetes'],
-    [/--nonsense/, 'ssr', 'http://127.0.0.1:1', '--nonsense'],
     [/^Nothing listens at unix:\/no\/such\/socket /, 'hello', '--socket', '/no/such/socket'],
   ]
   const runs = await Promise.all(usages.map(([, ...args]) => run(...args)))

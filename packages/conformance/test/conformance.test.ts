@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { findApps } from '../../grid/src/apps.ts'
 import { launch } from '../../grid/src/launcher.ts'
 import { checkConformance } from '../src/index.ts'
 
-/** That each app keeps the contract, the tests of the apps show. */
-
 test('a server that does not respond ends the run soon', async () => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  const { port } = server.address() as AddressInfo
   try {
     const target = { host: '127.0.0.1', port }
     const report = await checkConformance({ target, role: 'hello', timeoutMs: 50 })

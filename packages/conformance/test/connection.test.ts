@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { type Connection, openConnection } from '../src/http/connection.ts'
 
@@ -8,6 +8,7 @@ import { type Connection, openConnection } from '../src/http/connection.ts'
 async function withServer(
   serve: (socket: Socket) => void,
   use: (open: () => Promise<Connection>) => Promise<void>,
+  timeoutMs = 10_000,
 ) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -17,10 +18,9 @@ async function withServer(
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  const { port } = server.address() as AddressInfo
   try {
-    await use(() => openConnection({ host: '127.0.0.1', port }, { timeoutMs: 200 }))
+    await use(() => openConnection({ host: '127.0.0.1', port }, { timeoutMs }))
   } finally {
     for (const socket of sockets) socket.destroy()
     server.close()
@@ -57,8 +57,8 @@ test('a silent server is given up', () =>
     async (open) => {
       const connection = await open()
       await assert.rejects(connection.exchange({ target: '/' }), { failure: 'timeout' })
-      await assert.rejects((await open()).closed(), { failure: 'timeout' })
     },
+    100,
   ))
 
 test('a closed connection is no response, and what came before it counts', () =>
@@ -67,40 +67,6 @@ test('a closed connection is no response, and what came before it counts', () =>
     async (open) => {
       const connection = await open()
       assert.equal((await connection.exchange({ target: '/' })).status, 204)
-      await connection.closed()
       await assert.rejects(connection.exchange({ target: '/' }), /closed|failed/)
     },
   ))
-
-test('a run that is stopped ends its connections', () =>
-  withServer(
-    () => {},
-    async (open) => {
-      const { abort, signal } = abortable()
-      const connection = await open()
-      connection.destroy()
-      abort()
-      await assert.rejects(openConnection({ host: '127.0.0.1', port: 1 }, { timeoutMs: 200, signal }), {
-        failure: 'aborted',
-      })
-    },
-  ))
-
-test('nobody listening is one sentence', async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  server.close()
-  await once(server, 'close')
-  const target = { host: '127.0.0.1', port }
-  await assert.rejects(
-    openConnection(target, { timeoutMs: 200 }),
-    /^NoResponse: Nothing listens at http:\/\/127\.0\.0\.1:\d+ /,
-  )
-})
-
-function abortable() {
-  const controller = new AbortController()
-  return { signal: controller.signal, abort: () => controller.abort() }
-}

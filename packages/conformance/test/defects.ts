@@ -4,6 +4,7 @@ import { headerValue } from '../src/http/header.ts'
 import type { Alteration, Asked } from './altering-proxy.ts'
 
 type Line = Readonly<Record<string, unknown>>
+type Changes = Omit<Defect, 'name' | 'role' | 'check'>
 
 /** One way to break the contract, as a change of what apps/node sends or logs. */
 export interface Defect extends Alteration {
@@ -83,6 +84,9 @@ export const DEFECTS: readonly Defect[] = [
     body: replacing('nonce="(.{8})[^"]*"', 'nonce="$1"'),
   }),
   ssr('another nonce in the markup', ITEMS, { body: replacing(' nonce="', '$&B') }),
+  ssr('a preload without a nonce', ITEMS, {
+    body: replacing('</head>', '<link rel="modulepreload" href="/assets/x.js"/>$&'),
+  }),
   ssr('an inline style', ITEMS, { body: replacing('<main', '$& style="color:red"') }),
   ssr('a style element', ITEMS, { body: replacing('</head>', '<style>a{}</style>$&') }),
   ssr('an inline handler', ITEMS, { body: replacing('<main', '$& onclick="f()"') }),
@@ -206,11 +210,11 @@ export const DEFECTS: readonly Defect[] = [
   }),
 ]
 
-function hello(name: string, check: string, changes: Omit<Defect, 'name' | 'role' | 'check'>): Defect {
+function hello(name: string, check: string, changes: Changes): Defect {
   return { name, role: 'hello', check, ...changes }
 }
 
-function ssr(name: string, check: string, changes: Omit<Defect, 'name' | 'role' | 'check'>): Defect {
+function ssr(name: string, check: string, changes: Changes): Defect {
   return { name, role: 'ssr', check, ...changes }
 }
 

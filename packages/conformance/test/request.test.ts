@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseTarget } from '@startgrid/cli/arguments.ts'
-import { chunked } from '../src/http/chunked.ts'
 import { describeRequest, requestBytes } from '../src/http/request.ts'
 import { authority } from '../src/http/target.ts'
 
 test('nothing is added to a request but Host and the length of the body', () => {
   assert.equal(String(requestBytes({ target: '/%zz' }, 'h:1')), 'GET /%zz HTTP/1.1\r\nhost: h:1\r\n\r\n')
-  assert.equal(
-    String(requestBytes({ target: '/', host: null, version: '1.0' }, 'h')),
-    'GET / HTTP/1.0\r\n\r\n',
-  )
   assert.equal(
     String(requestBytes({ method: 'POST', target: '/', body: 'ü' }, 'h')),
     'POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 2\r\n\r\nü',
@@ -35,17 +30,10 @@ test('a request is described on one line', () => {
   const text = describeRequest({
     method: 'PUT',
     target: '/a',
-    version: '1.0',
-    host: null,
     headers,
     body: 'abc',
   })
-  assert.equal(text, 'PUT /a HTTP/1.0, no host, x: a\\r\\nb\\u00fc, a body of 3 bytes')
-})
-
-test('a body in chunks', () => {
-  assert.equal(String(chunked(Buffer.from('abcde'), 3)), '3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n')
-  assert.equal(String(chunked(Buffer.alloc(0))), '0\r\n\r\n')
+  assert.equal(text, 'PUT /a, x: a\\r\\nb\\u00fc, a body of 3 bytes')
 })
 
 test('a target is an origin', () => {

@@ -12,7 +12,5 @@ export interface Check {
   needsLog?: true
   /** Runs only if the caller says that a proxy in front compresses. */
   needsCompression?: true
-  /** Compares with the built page of this repository; skipped where it was not built. */
-  needsPage?: true
   run(probe: Probe): Promise<void>
 }

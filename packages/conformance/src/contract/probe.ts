@@ -37,13 +37,9 @@ export class Probe {
     this.differences.push(...findings.map((finding) => ({ check: this.#check, request: text, ...finding })))
   }
 
-  connect(): Promise<Connection> {
-    return openConnection(this.subject.target, this.subject)
-  }
-
   /** Gives `use` a new connection and closes it afterwards. */
   async connected<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.connect()
+    const connection = await openConnection(this.subject.target, this.subject)
     try {
       return await use(connection)
     } finally {

@@ -1,10 +1,10 @@
 import { openConnection } from '../http/connection.ts'
+import type { HttpResponse } from '../http/response.ts'
 import { NoResponse } from '../http/source.ts'
 import type { Target } from '../http/target.ts'
 import type { Check } from './check.ts'
 import { CHECKS } from './checks/index.ts'
 import { assetUrls } from './markup.ts'
-import { loadPage, type Page } from './page.ts'
 import { type Difference, GaveUp, Probe } from './probe.ts'
 import type { Capability, Role, Subject } from './subject.ts'
 
@@ -24,13 +24,7 @@ export interface Options {
   signal?: AbortSignal
 }
 
-export interface Skipped {
-  check: string
-  reason: string
-}
-
 export interface Report {
-  role: Role
   /** Protocol, cipher and ALPN of the first connection; undefined without TLS. */
   tls: string | undefined
   /** Names of checks. */
@@ -38,7 +32,7 @@ export interface Report {
   /** Checks with at least one difference. */
   failed: string[]
   differences: Difference[]
-  skipped: Skipped[]
+  skipped: { check: string; reason: string }[]
 }
 
 /**
@@ -47,39 +41,28 @@ export interface Report {
  * @throws {NoResponse} if no server listens there, or when the signal stops the run
  */
 export async function checkConformance(options: Options): Promise<Report> {
-  const subject = createSubject(options, await loadPage())
-  const report: Report = {
-    role: subject.role,
-    tls: await assertReachable(subject),
-    passed: [],
-    failed: [],
-    differences: [],
-    skipped: [],
-  }
+  const subject = createSubject(options)
+  const tls = await assertReachable(subject)
+  const report: Report = { tls, passed: [], failed: [], differences: [], skipped: [] }
   let dead = false
   for (const check of CHECKS.filter((candidate) => applies(candidate, options))) {
-    const reason = dead ? 'the server no longer responds' : skipReason(check, subject)
-    if (reason !== undefined) report.skipped.push({ check: check.name, reason })
+    const lacks = check.needs !== undefined && subject.absent.includes(check.needs)
+    const reason = dead ? 'the server no longer responds' : `the app has no ${check.needs}`
+    if (dead || lacks) report.skipped.push({ check: check.name, reason })
     else dead = await runCheck(check, subject, report)
   }
   return report
 }
 
-function createSubject(options: Options, page: Page | undefined): Subject {
-  const { target, role, absent = [], timeoutMs = 30_000 } = options
-  const subject: Subject = {
-    target,
-    role,
-    absent,
-    timeoutMs,
-    signal: options.signal,
-    session: { secure: 'ca' in target && target.ca !== undefined, ids: new Set(), nonces: new Set() },
-    page,
-    log: options.log,
-    assets: () => found,
+function createSubject({ target, role, absent = [], timeoutMs = 30_000, log, signal }: Options): Subject {
+  const session = {
+    secure: 'ca' in target && target.ca !== undefined,
+    ids: new Set<string>(),
+    nonces: new Set<string>(),
   }
-  let found: Promise<readonly string[]>
-  subject.assets = () => (found ??= discoverAssets(subject))
+  let found: Promise<readonly string[]> | undefined
+  const assets = () => (found ??= discoverAssets(subject))
+  const subject: Subject = { target, role, absent, timeoutMs, log, signal, session, assets }
   return subject
 }
 
@@ -92,13 +75,17 @@ async function assertReachable(subject: Subject): Promise<string | undefined> {
 
 /** The assets that the page of an ssr app loads; empty if there is no page. */
 async function discoverAssets(subject: Subject): Promise<readonly string[]> {
-  if (subject.role !== 'ssr') return []
+  const page = await ask(subject, '/')
+  return page === undefined ? [] : assetUrls(page.body.toString('utf8'))
+}
+
+/** The response to a GET; undefined if there is none. */
+async function ask(subject: Subject, target: string): Promise<HttpResponse | undefined> {
   try {
     const connection = await openConnection(subject.target, subject)
-    const { body } = await connection.exchange({ target: '/' }).finally(() => connection.destroy())
-    return assetUrls(body.toString('utf8'))
+    return await connection.exchange({ target }).finally(() => connection.destroy())
   } catch (error) {
-    if (error instanceof NoResponse) return []
+    if (error instanceof NoResponse && error.failure !== 'aborted') return undefined
     throw error
   }
 }
@@ -110,11 +97,6 @@ function applies(check: Check, { role, only = '', log, compressed = false }: Opt
   return check.name.includes(only)
 }
 
-function skipReason({ needs, needsPage }: Check, { absent, page }: Subject): string | undefined {
-  if (needs !== undefined && absent.includes(needs)) return `the app has no ${needs}`
-  return needsPage && page === undefined ? 'the page to compare with is not built (pnpm build)' : undefined
-}
-
 /** Runs one check; says whether the server is gone after it. */
 async function runCheck(check: Check, subject: Subject, report: Report): Promise<boolean> {
   const probe = new Probe(subject, check.name)
@@ -122,7 +104,7 @@ async function runCheck(check: Check, subject: Subject, report: Report): Promise
   const results = probe.differences.length === 0 ? report.passed : report.failed
   results.push(check.name)
   report.differences.push(...probe.differences)
-  return !complete && !(await isAlive(subject))
+  return !complete && (await ask(subject, '/livez')) === undefined
 }
 
 async function completes(check: Check, probe: Probe): Promise<boolean> {
@@ -134,16 +116,5 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
     if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
     probe.report('the check itself', { expected: 'a response', received: error.message })
     return false
-  }
-}
-
-async function isAlive(subject: Subject): Promise<boolean> {
-  try {
-    const connection = await openConnection(subject.target, subject)
-    await connection.exchange({ target: '/livez' }).finally(() => connection.destroy())
-    return true
-  } catch (error) {
-    if (error instanceof NoResponse && error.failure !== 'aborted') return false
-    throw error
   }
 }

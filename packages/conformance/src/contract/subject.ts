@@ -1,7 +1,6 @@
 import type { Patience } from '../http/connection.ts'
 import type { Target } from '../http/target.ts'
 import type { Session } from './judge.ts'
-import type { Page } from './page.ts'
 
 export type Role = 'hello' | 'ssr' | 'status'
 
@@ -18,8 +17,6 @@ export interface Subject extends Patience {
   role: Role
   absent: readonly Capability[]
   session: Session
-  /** What the documents should be; undefined where it was not built. */
-  page: Page | undefined
   /** All that the server has logged so far; undefined where nobody can read it. */
   log: (() => string) | undefined
   /** URLs of the assets that the page loads. */

@@ -97,39 +97,16 @@ export class Connection {
     }, 'no complete response')
   }
 
-  /** The status of the next response, 1xx included, which stays to be read. */
-  peekStatus(): Promise<number> {
-    return this.#within(async () => {
-      const line = await this.#source.peekLine()
-      return Number(line.split(' ')[1])
-    }, 'no response')
-  }
-
   /** Sends a request and reads its response. Extra bytes after the response are a fault. */
   async exchange(request: Request): Promise<HttpResponse> {
     await this.send(request)
     const response = await this.response(methodOf(request))
-    if (this.#source.length > 0)
-      response.faults.push(`${this.#source.length} bytes after the response: ${this.#excess()}`)
+    const { length } = this.#source
+    if (length > 0) {
+      const excess = this.#source.peek().toString('latin1', 0, 60)
+      response.faults.push(`${length} bytes after the response: ${JSON.stringify(excess)}`)
+    }
     return response
-  }
-
-  /** The start of received bytes that belong to no response. */
-  #excess(): string {
-    return JSON.stringify(this.#source.peek().toString('latin1', 0, 60))
-  }
-
-  /** Waits until the server has closed the connection. @throws {NoResponse} if it does not, or sends more before */
-  async closed(): Promise<void> {
-    const reason = await this.#within(() => this.#source.settled(), 'the connection was not closed')
-    if (reason.failure === 'timeout' || reason.failure === 'aborted') throw reason
-    if (this.#source.length > 0)
-      throw new NoResponse('malformed', `bytes after the last response: ${this.#excess()}`)
-  }
-
-  /** Ends the client's side of the connection. */
-  finish(): void {
-    this.#socket.end()
   }
 
   /** @param reason why what is still read fails */

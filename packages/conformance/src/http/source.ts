@@ -23,11 +23,6 @@ export class ByteSource {
     return this.#buffered.length
   }
 
-  /** Why nothing more will come; undefined while more may. */
-  get ended(): NoResponse | undefined {
-    return this.#end
-  }
-
   /** What has arrived and was not read. */
   peek(): Buffer {
     return this.#buffered
@@ -49,17 +44,11 @@ export class ByteSource {
    * @throws {NoResponse} where the line ends in a bare LF (RFC 9112 section 2.2) or never ends
    */
   async line(): Promise<string> {
-    const end = await this.#lineEnd()
-    const line = this.#read(end).toString('latin1')
+    while (!this.#buffered.includes(10)) await this.#more()
+    const line = this.#read(this.#buffered.indexOf(10) + 1).toString('latin1')
     if (!line.endsWith('\r\n'))
       throw new NoResponse('malformed', `a line that ends in LF without CR: ${JSON.stringify(line)}`)
     return line.slice(0, -2)
-  }
-
-  /** The next line, which stays to be read. */
-  async peekLine(): Promise<string> {
-    const end = await this.#lineEnd()
-    return this.#buffered.toString('latin1', 0, end)
   }
 
   /** Reads so many bytes. */
@@ -77,22 +66,6 @@ export class ByteSource {
     return this.#read(Math.min(most, this.#buffered.length))
   }
 
-  /** Resolves when nothing more will come, with the reason. */
-  async settled(): Promise<NoResponse> {
-    while (this.#end === undefined) await this.#change()
-    return this.#end
-  }
-
-  /** Where the next line ends, behind its LF. */
-  async #lineEnd(): Promise<number> {
-    let end = this.#buffered.indexOf(10)
-    while (end === -1) {
-      await this.#more()
-      end = this.#buffered.indexOf(10)
-    }
-    return end + 1
-  }
-
   #read(count: number): Buffer {
     const bytes = this.#buffered.subarray(0, count)
     this.#buffered = this.#buffered.subarray(count)
@@ -101,10 +74,6 @@ export class ByteSource {
 
   async #more(): Promise<void> {
     if (this.#end !== undefined) throw this.#end
-    await this.#change()
-  }
-
-  #change(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#wake = resolve
     return promise

@@ -104,12 +104,6 @@ const HOSTS: readonly Row[] = [
   ['3.2', 'empty Host', 'Host:', MEND],
 ]
 
-/** Beside an authority in the target. */
-const OTHER_HOSTS: readonly Row[] = [
-  ['3.2', 'two Hosts and another authority in the target', 'Host: a.test\r\nHost: b.test'],
-  ['3.2', 'Host with user information, and an authority in the target', 'Host: x@a.test'],
-]
-
 const FIELDS: readonly Row[] = [
   ['5.1', 'space before the colon', 'X-Odd : y'],
   ['5.1', 'tab before the colon', 'X-Odd\t: y'],
@@ -158,11 +152,6 @@ const CODINGS: readonly Row[] = [
   ['6.1', 'chunked twice', 'Transfer-Encoding: chunked, chunked'],
   ['6.1', 'chunked on two lines', `${CHUNKED}\r\n${CHUNKED}`],
   ['6.1', 'gzip, chunked', 'Transfer-Encoding: gzip, chunked', ADVISED],
-  [
-    ...(['6.1', 'gzip, chunked, and an unknown expectation'] as const),
-    'Transfer-Encoding: gzip, chunked\r\nExpect: x',
-    { statuses: [400, 417, 501] },
-  ],
   ['6.3', 'chunked, gzip', 'Transfer-Encoding: chunked, gzip'],
   ['6.3', 'chunked, identity', 'Transfer-Encoding: chunked, identity'],
   ['6.3', 'chunked, then identity on a line', `${CHUNKED}\r\nTransfer-Encoding: identity`],
@@ -212,7 +201,6 @@ const EXPECTED: Row = ['9110 10.1.1', 'an expected 100 behind another request', 
 export const FORMS: readonly Form[] = [
   ...table(LINES, { duty: 'refuse', statuses: [400, 505], advised: true }, (line) => message({ line })),
   ...table(HOSTS, REJECT, (host) => message({ host })),
-  ...table(OTHER_HOSTS, REJECT, (host) => message({ line: 'GET http://app.test/ID HTTP/1.1', host })),
   ...table(FIELDS, REJECT, (fields) => message({ fields })),
   ...table(LENGTHS, { duty: 'refuse' }, (fields) => message({ line: POST, fields, body: 'hello' })),
   ...table(CODINGS, { duty: 'refuse', statuses: [400, 501] }, (fields) =>

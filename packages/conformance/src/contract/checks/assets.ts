@@ -39,11 +39,10 @@ export const assets: readonly Check[] = [
   {
     name: 'every asset is the file that was built',
     roles: ['ssr'],
-    needsPage: true,
     run: (probe) =>
       eachAsset(probe, async (target, body) => {
-        const file = probe.subject.page && new URL(basename(target), probe.subject.page.ASSETS_DIR)
-        const built = file && (await readFile(file).catch(() => undefined))
+        const { ASSETS_DIR } = await import('@startgrid/shared/page/server.js')
+        const built = await readFile(new URL(basename(target), ASSETS_DIR)).catch(() => undefined)
         if (built) probe.report({ target }, ...compareBytes(built, body))
         else probe.report({ target }, { expected: 'a file of the build', received: 'another file' })
       }),

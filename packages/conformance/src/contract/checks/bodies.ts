@@ -1,4 +1,3 @@
-import { chunked } from '../../http/chunked.ts'
 import type { Connection } from '../../http/connection.ts'
 import { headerValue } from '../../http/header.ts'
 import { describeRequest, type Request } from '../../http/request.ts'
@@ -116,6 +115,12 @@ async function continueAfter(
   }
 }
 
+/** A body of so many bytes, in one chunk. */
 function chunkedRequest(request: Request, length: number): Request {
-  return { ...request, headers: [['transfer-encoding', 'chunked']], body: chunked(smuggling(length)) }
+  const body = Buffer.concat([
+    Buffer.from(`${length.toString(16)}\r\n`),
+    smuggling(length),
+    Buffer.from('\r\n0\r\n\r\n'),
+  ])
+  return { ...request, headers: [['transfer-encoding', 'chunked']], body }
 }
