@@ -14,7 +14,7 @@ const REPORT_STYLES = ['theme', 'table', 'chart'].map((name) =>
 )
 
 /** What no page is made of: what tests need, what a page includes, and what is not of the repository. */
-const IGNORED = ['**/test/**', '**/fixtures/**', '**/dist/**', '**/.*/**', 'bench/results/**']
+const IGNORED = ['**/test/**', '**/fixtures/**', '**/dist/**', '**/.*/**', 'bench/results/**', '**/static/**']
 
 export interface SiteOptions {
   /** A directory, which is emptied. */
