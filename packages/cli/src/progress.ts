@@ -2,7 +2,7 @@ import { type Options, type Params, Presets, SingleBar } from 'cli-progress'
 import { formatMinutes } from './duration.ts'
 import { COLUMNS, wrap } from './text.ts'
 
-/** Shows the progress of a long run on standard error: on a terminal a bar with the time left, otherwise a line per step. */
+/** Shows the progress of a long run on standard error: on a terminal that moves its cursor a bar with the time left, otherwise a line per step. */
 export interface Progress {
   /** @param expectedMs expected duration of the whole run, in milliseconds */
   begin(expectedMs: number): void
@@ -14,8 +14,11 @@ export interface Progress {
   stop(): void
 }
 
-export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
-  return stream.isTTY ? createBar(stream) : createLines(stream)
+export function createProgress(
+  stream: NodeJS.WriteStream = process.stderr,
+  { TERM } = process.env,
+): Progress {
+  return stream.isTTY && TERM !== 'dumb' ? createBar(stream) : createLines(stream)
 }
 
 interface State {

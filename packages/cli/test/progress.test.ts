@@ -5,6 +5,8 @@ import { formatMinutes } from '../src/duration.ts'
 import { Clock, createProgress } from '../src/progress.ts'
 import { oneLine, wrap } from '../src/text.ts'
 
+const XTERM = { TERM: 'xterm' }
+
 function record(isTTY: boolean): { stream: NodeJS.WriteStream; text(): string } {
   let text = ''
   const stream = new PassThrough().setEncoding('utf8').on('data', (chunk: string) => {
@@ -16,19 +18,23 @@ function record(isTTY: boolean): { stream: NodeJS.WriteStream; text(): string } 
   }
 }
 
-test('without a terminal there is one plain line per step, with the time left', () => {
-  const { stream, text } = record(false)
-  const progress = createProgress(stream)
-  progress.begin(100_000)
-  for (const step of ['heat 1', 'heat 1', 'heat 2']) progress.update(0.5, step)
-  progress.say('A sentence.')
-  progress.stop()
-  assert.match(text(), /^heat 1, \d:\d\d left\nheat 2, \d:\d\d left\nA sentence\.\n$/)
-})
+for (const [isTTY, TERM] of [
+  [false, 'xterm'],
+  [true, 'dumb'],
+] as const)
+  test(`${isTTY ? `on a ${TERM}` : 'without a'} terminal there is one plain line per step, with the time left`, () => {
+    const { stream, text } = record(isTTY)
+    const progress = createProgress(stream, { TERM })
+    progress.begin(100_000)
+    for (const step of ['heat 1', 'heat 1', 'heat 2']) progress.update(0.5, step)
+    progress.say('A sentence.')
+    progress.stop()
+    assert.match(text(), /^heat 1, \d:\d\d left\nheat 2, \d:\d\d left\nA sentence\.\n$/)
+  })
 
 test('on a terminal there is a bar with the time left, which a sentence does not break', () => {
   const { stream, text } = record(true)
-  const progress = createProgress(stream)
+  const progress = createProgress(stream, XTERM)
   progress.say('Before.')
   progress.begin(100_000)
   progress.update(0.25, 'heat 1 of 4')
@@ -44,7 +50,7 @@ test('on a terminal there is a bar with the time left, which a sentence does not
 
 test('neither the bar nor a sentence is wider than the terminal', () => {
   const { stream, text } = record(true)
-  const progress = createProgress(stream)
+  const progress = createProgress(stream, XTERM)
   progress.begin(100_000)
   progress.update(0.25, 'express-to-fastify as published: Fastify with Express routes')
   progress.say('word '.repeat(40).trim())

@@ -36,7 +36,9 @@ export async function runCommand(args: readonly string[], origin: Origin): Promi
   try {
     const { values, positionals } = parseCommandLine(args, FLAGS, origin.command)
     const [appName, path, ...more] = positionals
-    const canAsk = process.stdin.isTTY && process.stdout.isTTY && !process.env.CI
+    const { CI, TERM } = process.env
+    // The cursor of a dumb terminal, such as Emacs has, cannot move up.
+    const canAsk = process.stdin.isTTY && process.stdout.isTTY && !CI && TERM !== 'dumb'
     if (values.help || more.length > 0 || (path === undefined && !canAsk)) {
       process[values.help ? 'stdout' : 'stderr'].write(help(origin))
       return values.help ? 0 : 2

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 
 /** What projects are made of: texts by their path in this repository, and its commit. Plain data, so that `npm create startgrid` has it as JSON. */
 export interface Source {
@@ -24,16 +23,24 @@ const NEEDED = [
   '.editorconfig',
 ]
 
-/** Files that git ignores, such as what was built, are left out. @throws {ForeseenError} if this is not a clone */
+/** What git ignores as well: installed, built, remembered. */
+const IGNORED = /^(?:node_modules|dist|\.turbo|\.cache)$|\.tsbuildinfo$/
+
+/** Files are walked instead of asked of git, because an unpacked archive has none. */
 export function readSource(): Source {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' })
-  try {
-    const commit = git('describe', '--always', '--dirty', '--abbrev=40', '--exclude=*').trim()
-    const paths = git('ls-files', '-z', '--cached', '--others', '--exclude-standard', ...NEEDED).split('\0')
-    const present = paths.filter((path) => path !== '' && existsSync(join(ROOT, path)))
-    const files = present.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')])
-    return { commit, files: Object.fromEntries(files) }
-  } catch (cause) {
-    throw new ForeseenError('git lists no files here: eject copies from a clone, made by git.', { cause })
-  }
+  const files = NEEDED.flatMap(listFiles).map((path) => [path, readFileSync(join(ROOT, path), 'utf8')])
+  return { commit: readCommit(), files: Object.fromEntries(files) }
+}
+
+function listFiles(path: string): string[] {
+  if (statSync(join(ROOT, path)).isFile()) return [path]
+  const names = readdirSync(join(ROOT, path)).filter((name) => !IGNORED.test(name))
+  return names.flatMap((name) => listFiles(`${path}/${name}`))
+}
+
+function readCommit(): string {
+  // Not of a repository that an archive was unpacked in.
+  const args = ['--git-dir=.git', 'describe', '--always', '--dirty', '--abbrev=40', '--exclude=*']
+  const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : 'unknown (not a git checkout)'
 }

@@ -6,6 +6,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { ask, Cancelled } from '../src/ask.ts'
 import { APPS } from '../src/choices.ts'
 
+/** In a dumb terminal Node heeds no backspace, and nothing is asked there. */
+process.env.TERM = 'xterm'
+
 const DOWN = '\u001b[B'
 const RETURN = '\r'
 

@@ -2,8 +2,9 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startProgram } from '@startgrid/cli/test-programs.ts'
 import { ROOT } from '../src/source.ts'
-import { runEject } from './support/command.ts'
+import { CLI, runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
 const REFUSED = [
@@ -43,6 +44,16 @@ for (const [args, code, sentence] of REFUSED) {
     deepEqual(readdirSync(directory.path), [])
   })
 }
+
+const skip = process.platform !== 'linux' && 'script has other options here'
+
+test('in a dumb terminal it asks nothing, and says what to type', { skip }, async () => {
+  const words = ['--quiet', '--return', '--command', `'${process.execPath}' '${CLI}'`, '/dev/null']
+  const env = { ...process.env, TERM: 'dumb', CI: undefined }
+  const { code, stdout } = await startProgram('script', words, { env }).ended
+  match(stdout, /^pnpm eject <framework>\/<role> <directory>/)
+  equal(code, 2)
+})
 
 test('what is there is left as it is', async () => {
   using directory = temporaryDirectory()

@@ -34,7 +34,9 @@ function findVersions(): Versions {
   const pinned = readPinned()
   const version = (name: string): string => pinned.get(name) ?? 'unknown'
   return {
-    startgrid: tryRun('git', ['-C', ROOT, 'describe', '--always', '--dirty']) ?? 'not a git checkout',
+    startgrid:
+      tryRun('git', ['-C', ROOT, '--git-dir=.git', 'describe', '--always', '--dirty']) ??
+      'not a git checkout',
     node: process.versions.node,
     bun: tryRun(`${ROOT}node_modules/.bin/bun`, ['--version']) ?? 'unknown',
     lockfile: createHash('sha256').update(lockfile).digest('hex').slice(0, 16),

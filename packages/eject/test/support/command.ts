@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
 /** Runs `pnpm eject` without pnpm, which tells a script where it was typed. */
 export function runEject(args: readonly string[], { cwd }: { cwd?: string } = {}) {
