@@ -2,7 +2,7 @@ import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Table } from '@startgrid/cli/table.ts'
 import type { Run } from '../model/result.ts'
 
-/** What a result says, made once for each kind of result. A terminal, Markdown and a page show it, and know nothing of races. */
+/** What a result says. A terminal, Markdown and a page show it, and know nothing of races. */
 export interface Document {
   /** What came out, in a sentence without its full stop: the headline. */
   finding: string
@@ -14,8 +14,7 @@ export interface Document {
   chart?: Chart
   /** What else came out, the most important first: sentences. */
   summary: readonly string[]
-  /** What the finding sums up, if that is a table: read first, so on a terminal it is the last one. */
-  verdicts?: Section
+  /** The most important first. */
   sections: readonly Section[]
   /** What repeats it, for a shell. */
   command: string
@@ -24,15 +23,10 @@ export interface Document {
 export interface Section {
   title: string
   table?: Table
-  /** On the page alone. */
-  charts?: readonly Chart[]
   /** Sentences. */
   notes: readonly string[]
-  /**
-   * Where there is less room: `folded` is behind its title in Markdown and on the page, and a terminal has only its notes; `report` is folded and not
-   * on a terminal; `page` is folded on the page alone.
-   */
-  place?: 'folded' | 'report' | 'page'
+  /** Not on a terminal, and behind its title elsewhere; `page`: on the page alone. */
+  place?: 'folded' | 'page'
 }
 
 /** What a reader of a result must know. */
@@ -84,7 +78,8 @@ export function ratioChart({
   columns = 1,
   ...chart
 }: Pick<Chart, 'title' | 'caption' | 'panels'> & { label?: string; columns?: number }): Chart | undefined {
-  if (chart.panels.every(({ dots }) => dots.length === 0)) return undefined
+  const panels = chart.panels.filter(({ dots }) => dots.length > 0)
+  if (panels.length === 0) return undefined
   const axis = { label: `${label}, log scale`, scale: 'log', format: formatRatio } as const
-  return { ...chart, columns, axis, mark: 1 }
+  return { ...chart, panels, columns, axis, mark: 1 }
 }

@@ -20,7 +20,7 @@ export function documentOf(result: RaceResult): Document {
       ...raceSections(result),
       ...(missing.length === 0 ? [] : [{ title: 'What has no figures', notes: missing }]),
       { title: 'How to read it', notes: legendOf(result), place: 'folded' },
-      { title: 'Where it comes from', notes: provenanceOf(result), place: 'report' },
+      { title: 'Where it comes from', notes: provenanceOf(result), place: 'folded' },
     ],
     command,
   }
@@ -29,28 +29,14 @@ export function documentOf(result: RaceResult): Document {
 /** What the headings mean, and how far the figures reach. */
 function legendOf(result: RaceResult): string[] {
   const reach = describeReach(result)
+  const hasCosts = result.analysis?.cells.some(({ cpu }) => cpu !== null) ?? true
   return [
     ...(reach === null ? [] : [reach]),
-    ...meaningsOf(result),
+    `${RACE_LEGEND}${hasCosts ? ' CPU µs: of server and proxy, per request.' : ''}`,
+    AS_MEASURED,
     'A number is void if a response was wrong, a request failed, or the server was not the limit.',
     CARRIES_OVER,
   ]
-}
-
-function meaningsOf(result: RaceResult): string[] {
-  const { analysis, cells } = result
-  const hasCosts = analysis === null || analysis.cells.some(({ cpu }) => cpu !== null)
-  const costs = hasCosts ? ' CPU µs: of server and proxy, per request.' : ''
-  return [`${RACE_LEGEND}${costs}`, AS_MEASURED, ...describeEngines(cells)]
-}
-
-/** The engines of njs run at very different speeds. */
-function describeEngines(cells: RaceResult['cells']): string[] {
-  const engines = new Set(cells.flatMap(({ engine }) => engine?.split(' ', 1)[0] ?? []))
-  return [...engines].flatMap((engine) => {
-    if (engine === 'njs') return 'njs (njs): on its own interpreter, the slower of its two engines.'
-    return engine === 'qjs' ? 'njs (qjs): on QuickJS, the faster of its two engines.' : []
-  })
 }
 
 const RACE_LEGEND =

@@ -1,53 +1,67 @@
 import { markdownTable } from '@startgrid/cli/table.ts'
-import type { Document, Section } from './document.ts'
+import type { Chart, Document, Section } from './document.ts'
 
 /** A document in GitHub's Markdown. */
 
 /** Columns of higher priority would make a pull request scroll sideways. */
 const WIDEST_PRIORITY = 3
 
-/** As a comment to a pull request. Ends with a line feed. */
-export function formatMarkdown(document: Document): string {
-  const { finding, subject, warnings, summary, command } = document
+/**
+ * As a comment to a pull request. Ends with a line feed.
+ * @param draw for a page, which has room for everything: a chart as markup without blank lines
+ */
+export function formatMarkdown(document: Document, draw?: (chart: Chart) => string): string {
+  const { finding, subject, warnings, chart, summary, sections, command } = document
+  const shown = sections.filter(({ place }) => draw !== undefined || place !== 'page')
   return join([
     `# ${quoted(finding)}`,
-    quoted(`${subject}.`),
+    line(`${subject}.`),
     warnings.length === 0
       ? ''
-      : ['> [!WARNING]', ...warnings.map((warning) => `> - ${quoted(warning)}`)].join('\n'),
+      : ['> [!WARNING]', ...warnings.map((warning) => `> - ${line(warning)}`)].join('\n'),
+    chart === undefined || draw === undefined ? '' : draw(chart),
     bullets(summary),
-    ...sectionsOf(document).map(formatSection),
-    fold('The command that repeats it', `\`\`\`sh\n${command}\n\`\`\``),
+    ...shown.map((section) => {
+      const { title, place } = section
+      const body = bodyOf(section, draw === undefined ? WIDEST_PRIORITY : Number.POSITIVE_INFINITY)
+      return place === undefined ? `## ${quoted(title)}\n\n${body}` : fold(title, body)
+    }),
+    `## Repeat it\n\n${command.replace(/^/gm, '    ')}`,
   ])
 }
 
 /** As a part of a page that has a headline: everything unfolded. Ends with a line feed. */
-export function formatMarkdownPart(document: Document): string {
-  const { subject, summary, command } = document
+export function formatMarkdownPart({ subject, summary, sections, command }: Document): string {
   return join([
-    quoted(`${subject}.`),
+    line(`${subject}.`),
     bullets(summary),
-    ...sectionsOf(document).map(({ place: _, ...section }) => formatSection(section)),
+    ...sections
+      .filter(({ place }) => place !== 'page')
+      .map((section) => `### ${quoted(section.title)}\n\n${bodyOf(plain(section), WIDEST_PRIORITY)}`),
     `Repeat it: \`${command}\``,
   ])
 }
 
-function sectionsOf({ verdicts, sections }: Document): Section[] {
-  return [verdicts ?? [], ...sections].flat().filter(({ place }) => place !== 'page')
+/** Without what stands out. */
+function plain({ table, ...section }: Section): Section {
+  if (table === undefined) return section
+  return { ...section, table: { ...table, rows: table.rows.map((row) => ({ ...row, tone: 'plain' })) } }
 }
 
-function formatSection({ title, table, notes, place }: Section): string {
-  const parts = [table === undefined ? '' : tableOf(table), bullets(notes)].filter((part) => part !== '')
-  if (place !== undefined) return fold(quoted(title), parts.join('\n\n'))
-  return [`### ${quoted(title)}`, ...parts].join('\n\n')
+function bodyOf({ table, notes }: Section, priority: number): string {
+  return [table === undefined ? '' : tableOf(table, priority), bullets(notes)]
+    .filter((part) => part !== '')
+    .join('\n\n')
 }
 
-function tableOf({ columns, rows }: NonNullable<Section['table']>): string {
-  const escaped = rows.map(({ tone, cells }) => ({
-    tone,
-    cells: cells.map((text) => quoted(text).replaceAll('|', '\\|')),
-  }))
-  return markdownTable({ columns, rows: escaped }, WIDEST_PRIORITY)
+const MARKS = { best: '**', void: '~~', plain: '' } as const
+
+function tableOf({ columns, rows }: NonNullable<Section['table']>, priority: number): string {
+  const escaped = rows.map(({ tone, cells }) => {
+    const [name = '', ...others] = cells.map((text) => quoted(text).replaceAll('|', '\\|'))
+    return { tone, cells: [`${MARKS[tone]}${name}${MARKS[tone]}`, ...others] }
+  })
+  return markdownTable({ columns, rows: escaped }, priority)
 }
 
 function join(blocks: readonly string[]): string {
@@ -55,18 +69,28 @@ function join(blocks: readonly string[]): string {
 }
 
 function bullets(sentences: readonly string[]): string {
-  return sentences.map((sentence) => `- ${quoted(sentence)}`).join('\n')
+  return sentences.map((sentence) => `- ${line(sentence)}`).join('\n')
 }
 
-/** GitHub needs the empty line to read Markdown inside HTML. */
-function fold(summary: string, body: string): string {
-  return `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`
+/** Inside HTML, GitHub reads Markdown only after an empty line. */
+function fold(title: string, body: string): string {
+  const text = title.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  return `<details>\n<summary>${text}</summary>\n\n${body}\n\n</details>`
+}
+
+/** What begins a line is no list or heading either. */
+function line(text: string): string {
+  return quoted(text)
+    .replace(/^(\d+)([.)])/, '$1\\$2')
+    .replace(/^[#+=|-]/, '\\$&')
 }
 
 /** Findings may quote what a program said: nothing of it is markup, but words between backticks are code. */
 function quoted(text: string): string {
-  const parts = text.split('`')
-  const isWhole = parts.length % 2 === 1
-  const plain = (part: string) => part.replace(/[\\<>*_[\]`]/g, '\\$&')
-  return isWhole ? parts.map((part, index) => (index % 2 === 1 ? part : plain(part))).join('`') : plain(text)
+  const parts = text.replace(/\s+/g, ' ').split('`')
+  const isWhole = parts.length % 2 === 1 && !text.includes('``')
+  const plainly = (part: string) => part.replace(/[\\<>&*_~[\]`]/g, '\\$&')
+  return isWhole
+    ? parts.map((part, index) => (index % 2 === 1 ? part : plainly(part))).join('`')
+    : plainly(text)
 }

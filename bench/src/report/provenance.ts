@@ -57,7 +57,7 @@ export function describeSettings(result: RaceResult): string {
 
 /** What the effort can and cannot show: sentences. */
 export function describeReach({ settings: { profile } }: RaceResult): string | null {
-  if (profile === 'custom') return 'The effort was set by hand: what it could show is said with each race.'
+  if (profile === 'custom') return 'The effort was set by hand: what it could show is said below the chart.'
   if (profile === 'full') return null
   return PROFILES[profile].shows
 }

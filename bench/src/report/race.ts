@@ -20,7 +20,6 @@ import {
   withoutUnknown,
 } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { median } from '@startgrid/stats/moments.ts'
 import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
 import { type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
 import { openRateOf } from '../judge/study/open-figures.ts'
@@ -29,16 +28,16 @@ import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
 import { type Chart, type Panel, ratioChart, type Section } from './document.ts'
 import { describeOpenLoop, formatSeconds, lateNotes, voidNotes as openLoopNotes } from './study/tables.ts'
-import { describeSmallestEffect, describeTies, formatEffect, leadersOf, shortName } from './summary.ts'
+import { describeUnplaced, formatEffect, leadersOf, outcomeOf, shortName } from './summary.ts'
 
-/** Every race as one picture, best first: roles as columns, topologies as rows. */
+/** Every race as one picture, best first: topologies as columns, roles as rows. */
 export function raceChart(result: RaceResult): Chart | undefined {
   const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
   const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
   const [roles, topologies] = [order(({ race }) => race), order(({ topology }) => topology)]
   const baselines = order(({ races: { rate } }) => shortName(rate?.baseline ?? '', result))
-  const panels = topologies.flatMap((topology) =>
-    roles.flatMap((role) => {
+  const panels = roles.flatMap((role) =>
+    topologies.flatMap((topology) => {
       const standing = races.find((one) => one.race === role && one.topology === topology)
       return standing === undefined ? [] : panelOf(standing, result)
     }),
@@ -49,7 +48,7 @@ export function raceChart(result: RaceResult): Chart | undefined {
     caption:
       'Best first, with 95 % intervals; who leads in colour. A bracket joins apps that were not told apart. The scale is logarithmic.',
     panels,
-    columns: roles.length,
+    columns: topologies.length,
     label: `× ${names}`,
   })
 }
@@ -74,8 +73,7 @@ export function raceSections(result: RaceResult): Section[] {
   if (result.analysis === null) return []
   return [
     ...standingsOf(result).map((standing) => standingSection(standing, result)),
-    ...proxySections(result),
-    ...costSections(result),
+    ...proxySection(result),
     ...pairSections(result),
     ...controlSection(result),
   ]
@@ -83,14 +81,14 @@ export function raceSections(result: RaceResult): Section[] {
 
 function standingSection(standing: Standing, result: RaceResult): Section {
   const { race: role, topology, workload, connections, races } = standing
-  const race = races.rate
-  const notes = race === null ? [] : [describeTies(race, result), describeSmallestEffect(race)]
+  const outcome = outcomeOf(standing, result)
+  const found = outcome === null ? '' : `${outcome}; `
   return {
-    title: `${role} ${topology}: ${workload}, ${connections} connections${race === null ? '' : `, ranked by ${METRIC_NAMES.rate}`}`,
-    table: standingTable(standing, race === null ? 'baseline' : shortName(race.baseline, result)),
+    title: `${role} ${topology}: ${found}${workload}, ${connections} connections`,
+    table: standingTable(standing, races.rate === null ? 'baseline' : shortName(races.rate.baseline, result)),
     notes: [
       ...voidNotes(standing, result),
-      ...notes.filter((note) => note !== null),
+      ...describeUnplaced(standing, result),
       ...latencyNotes(standing, result),
     ],
   }
@@ -192,108 +190,33 @@ function counted(heading: string, priority: number, text: (figures: CellFigures)
   return right(heading, priority, ({ figures }) => (figures.void === null ? text(figures) : ''))
 }
 
-/** What NGINX in front costs: a line per role and topology, and every app for who looks closer. */
-function proxySections(result: RaceResult): Section[] {
+/** What NGINX in front costs each app. */
+function proxySection(result: RaceResult): Section[] {
   const costs = result.analysis?.proxyCosts ?? []
   if (costs.length === 0) return []
-  type Group = readonly ProxyCost[]
-  const groupBy = (keyOf: (cost: ProxyCost) => string): Group[] => [...Map.groupBy(costs, keyOf).values()]
-  const ratiosOf =
-    (metric: MainMetric, say: (ratios: [Interval, ...Interval[]]) => string) => (group: Group) => {
-      const [first, ...others] = group.filter((cost) => cost.metric === metric).map(({ ratio }) => ratio)
-      return first === undefined ? '' : say([first, ...others])
-    }
-  const middle = (ratios: readonly Interval[]) => formatRatio(median(ratios.map(({ value }) => value)))
-  const span = (ratios: readonly Interval[]) => {
-    const values = ratios.map(({ value }) => value)
-    return formatEnds({ value: 0, low: Math.min(...values), high: Math.max(...values) }, formatRatio)
-  }
-  const nameOfApp = ([first]: Group) => {
-    const spec = result.cells.find(({ app }) => app === first?.app)
-    return spec === undefined ? '' : `${spec.role} ${nameOf(spec)}`
-  }
-  const via = left<Group>('via', 0, ([first]) => first?.topology ?? '')
-  const roles = tableOf(
-    groupBy(({ race, topology }) => `${race} ${topology}`),
-    [
-      left('role', 0, ([first]) => first?.race ?? ''),
-      via,
-      right('req/s ×', 0, ratiosOf('rate', middle)),
-      right('apps', 0, ratiosOf('rate', span)),
-      right('CPU ×', 0, ratiosOf('cpu', middle)),
-      right('apps', 1, ratiosOf('cpu', span)),
-    ],
-  )
-  const ofEachApp = (['rate', 'cpu'] as const).flatMap((metric) => [
-    right(
-      `${METRIC_NAMES[metric]} ×`,
-      0,
-      ratiosOf(metric, ([ratio]) => formatRatio(ratio.value)),
+  const groups = [...Map.groupBy(costs, ({ app, topology }) => `${app} ${topology}`).values()]
+  const find = (group: readonly ProxyCost[], metric: MainMetric) =>
+    group.find((cost) => cost.metric === metric)?.ratio
+  const columnsOf = (metric: MainMetric) => [
+    right<ProxyCost[]>(`${METRIC_NAMES[metric]} ×`, 0, (group) =>
+      orUnknown(find(group, metric)?.value, formatRatio),
     ),
-    right(
-      '95 %',
-      0,
-      ratiosOf(metric, ([ratio]) => formatEnds(ratio, formatRatio)),
-    ),
+    right<ProxyCost[]>('95 %', 0, (group) => formatEnds(find(group, metric) ?? null, formatRatio)),
+  ]
+  const table = tableOf(groups, [
+    left('app', 0, ([cost]) => cost?.app ?? ''),
+    left('via', 0, ([cost]) => cost?.topology ?? ''),
+    ...columnsOf('rate'),
+    ...columnsOf('cpu'),
   ])
-  const apps = tableOf(
-    groupBy(({ app, topology }) => `${app} ${topology}`),
-    [left('app', 0, nameOfApp), via, ...ofEachApp],
-  )
   return [
     {
-      title: 'What NGINX in front costs: behind it over direct, median of the apps',
-      table: withoutUnknown(roles),
-      charts: [proxyChart(costs, result)],
+      title: 'What NGINX costs each app: behind it over direct',
+      table: withoutUnknown(table),
       notes: [],
+      place: 'folded',
     },
-    { title: 'What NGINX costs each app', table: withoutUnknown(apps), notes: [], place: 'page' },
   ]
-}
-
-/** One strip per role: a dot per app. */
-function proxyChart(costs: readonly ProxyCost[], { cells }: RaceResult): Chart {
-  const rates = costs.filter(({ metric }) => metric === 'rate')
-  const dotOf = ({ app, race: role, ratio }: ProxyCost) => {
-    const spec = cells.find((cell) => cell.app === app)
-    const label = spec === undefined ? app : nameOf(spec)
-    return { ...ratio, low: null, high: null, name: role, label, leads: false }
-  }
-  const panels = [...Map.groupBy(rates, ({ topology }) => topology)].map(([topology, own]) => ({
-    title: `behind ${topology}`,
-    dots: own.map(dotOf),
-  }))
-  const axis = { label: `${METRIC_NAMES.rate}, × direct`, scale: 'linear', format: formatRatio } as const
-  return {
-    title: 'What is left of the rate',
-    caption: 'A dot per app.',
-    panels,
-    columns: 1,
-    axis,
-  }
-}
-
-/** Microseconds of CPU time per request, app and proxy together. */
-function costSections(result: RaceResult): Section[] {
-  const panels = standingsOf(result).flatMap(({ race: role, topology, entries }) => {
-    const dots = entries.flatMap(({ spec, figures: { cpu }, places }) =>
-      cpu === null ? [] : [{ ...cpu, name: nameOf(spec), leads: places.cpu?.from === 1 }],
-    )
-    const sorted = dots.toSorted((a, b) => a.value - b.value)
-    return dots.length === 0 ? [] : [{ title: `${role} ${topology}`, dots: sorted }]
-  })
-  if (panels.length === 0) return []
-  const byRole = [...Map.groupBy(panels, ({ title }) => title.split(' ')[0])]
-  const charts = byRole.map(
-    ([role, own]): Chart => ({
-      title: `CPU time per request of ${role}`,
-      caption: 'App and NGINX together, the cheapest first, with 95 % intervals.',
-      panels: own,
-      columns: own.length,
-      axis: { label: 'CPU µs per request', scale: 'linear', format: formatMicros },
-    }),
-  )
-  return [{ title: 'CPU time per request', charts, notes: [], place: 'page' }]
 }
 
 /** Each pair of a race once, as it was tested. */
@@ -343,7 +266,7 @@ function controlSection(result: RaceResult): Section[] {
     ],
     ({ suspect }) => (suspect ? 'void' : 'plain'),
   )
-  return [{ title: 'A/A control: the same app under two names', table, notes: [], place: 'report' }]
+  return [{ title: 'A/A control: the same app under two names', table, notes: [], place: 'folded' }]
 }
 
 function verdictOf({ p, suspect }: Control): string {

@@ -1,22 +1,7 @@
-import {
-  formatDistance,
-  formatMicros,
-  formatPercent,
-  formatRatio,
-  formatRatioInterval,
-} from '@startgrid/cli/numbers.ts'
+import { formatDistance, formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
-import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
-import {
-  countDecided,
-  type Standing,
-  standingsOf,
-  tiesOf,
-  typicalWidth,
-  widthWith,
-} from '../judge/standings.ts'
+import { countDecided, type Standing, standingsOf, typicalWidth, widthWith } from '../judge/standings.ts'
 import type { Cell } from '../model/cell.ts'
 import type { RaceFigures } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
@@ -28,7 +13,6 @@ import type { RaceResult } from '../model/result.ts'
 /** What else there is to say: a few sentences, the most important first. */
 export function summarise(result: RaceResult): string[] {
   return [
-    ...standingsOf(result).flatMap((standing) => describeWinner(standing, result) ?? []),
     ...describeProxies(result),
     ...describeControls(result),
     ...describeVoidCount(result),
@@ -42,39 +26,32 @@ const ALIKE = 1.25
 /** The headline: `Bun and node lead hello; all 6 are within a factor of 1.20 in ssr`: of each role, direct where it was measured so. */
 export function findingOf(result: RaceResult): string {
   const roles = Map.groupBy(standingsOf(result), ({ race }) => race)
-  const found = [...roles.values()].flatMap((standings) => {
+  const found = [...roles].flatMap(([role, standings]) => {
     const standing = standings.find(({ topology }) => topology === 'direct') ?? standings[0]
     const outcome = standing === undefined ? null : outcomeOf(standing, result)
-    return standing === undefined || outcome === null ? [] : [{ ...outcome, role: standing.race }]
+    return outcome === null ? [] : [{ outcome, role }]
   })
-  const groups = Map.groupBy(found, ({ verb, says }) => `${verb} ${says}`)
-  const parts = [...groups.values()].map((group) => {
-    const names = listOf(group.map(({ role }) => role))
-    const { verb = 'in', says = '' } = group[0] ?? {}
-    return `${says} ${verb} ${names}`
-  })
+  const parts = [...Map.groupBy(found, ({ outcome }) => outcome)].map(
+    ([outcome, group]) =>
+      `${outcome}${/ leads?$/.test(outcome) ? '' : ' in'} ${listOf(group.map(({ role }) => role))}`,
+  )
   return capital(parts.join('; ') || 'nothing could be ranked')
 }
 
-/** Who leads a race, or what there is to say instead. */
-function outcomeOf(standing: Standing, result: RaceResult): { verb: string; says: string } | null {
-  const race = standing.races.rate
+/** Who leads a race, or what there is to say instead: `bun leads`; null if nothing was ranked. */
+export function outcomeOf({ races: { rate: race } }: Standing, result: RaceResult): string | null {
   const [best] = race?.ranks ?? []
   if (race === null || best === undefined) return null
-  const says = (text: string) => ({ verb: 'in', says: text })
-  if (race.ranks.length === 1) return says(`only ${shortName(best.cell, result)} was measured`)
-  if (race.pairs.every(({ p }) => p === null)) return says('one launch of each app ranks nothing')
+  if (race.ranks.length === 1) return `only ${shortName(best.cell, result)} was measured`
+  if (race.pairs.every(({ p }) => p === null)) return 'one launch of each app ranks nothing'
   const farthest = Math.max(
     ...race.pairs.map(({ ratio: { low, high } }) => Math.max(high ?? 0, 1 / (low ?? 0))),
   )
   if (farthest <= ALIKE)
-    return says(
-      `${race.ranks.length === 2 ? 'both' : `all ${race.ranks.length}`} are within a factor of ${(Math.ceil(farthest * 20) / 20).toFixed(2)}`,
-    )
+    return `${race.ranks.length === 2 ? 'both' : `all ${race.ranks.length}`} are within a factor of ${(Math.ceil(farthest * 20) / 20).toFixed(2)}`
   const { leaders, isOpen } = leadersOf(race)
-  if (isOpen) return says('no difference was shown')
-  const names = leaders.map((cell) => shortName(cell, result))
-  return { verb: names.length === 1 ? 'leads' : 'lead', says: listOf(names) }
+  if (isOpen) return 'no difference was shown'
+  return `${listOf(leaders.map((cell) => shortName(cell, result)))} ${leaders.length === 1 ? 'leads' : 'lead'}`
 }
 
 /** Cells that may be the first, without those that could not be placed; open if that is all of them. */
@@ -83,27 +60,6 @@ export function leadersOf(race: RaceFigures): { first: string[]; leaders: string
   const placed = first.filter((cell) => isPlaced(race, cell))
   const leaders = placed.length > 0 ? placed : first.slice(0, 1)
   return { first, leaders, isOpen: first.length === race.ranks.length }
-}
-
-/** `hello direct: bun is first, at 1.48 (1.43–1.53) times the req/s of node.` @returns null if nothing could be ranked */
-function describeWinner(standing: Standing, result: RaceResult): string | null {
-  const race = standing.races.rate
-  const [best] = race?.ranks ?? []
-  if (race === null || best === undefined) return null
-  const title = `${standing.race} ${standing.topology}`
-  if (race.ranks.length === 1) return `${title}: only ${shortName(best.cell, result)} was measured.`
-  if (race.pairs.every(({ p }) => p === null))
-    return `${title}: one launch of each app ranks nothing. Add heats.`
-  const { first, leaders, isOpen } = leadersOf(race)
-  if (isOpen) return `${title}: no difference was shown between the apps.`
-  const doubts = first
-    .filter((cell) => !isPlaced(race, cell))
-    .map((cell) => ` ${describeUnplaced(cell, standing, result)}`)
-    .join('')
-  const names = leaders.map((cell) => shortName(cell, result))
-  if (names.length > 1) return `${title}: ${listOf(names)} tie for the first place.${doubts}`
-  const [leader = best.cell] = leaders
-  return `${title}: ${shortName(leader, result)} is first, ${comparedWithBaseline(race, leader, result)}.${doubts}`
 }
 
 /**
@@ -119,24 +75,32 @@ function isPlaced({ pairs, ranks, smallestEffect }: RaceFigures, cell: string): 
   return smallestEffect === null || widths.length < 2 || median(widths) <= Math.log(smallestEffect.adjusted)
 }
 
-/** `express could not be placed: one of 3 launches ran at 0.6 of the others.` */
-function describeUnplaced(cell: string, { race: role, topology }: Standing, result: RaceResult): string {
-  const { cells, heats } = result
-  const rivals = cells.filter((one) => one.race === role && one.topology === topology && one.id !== cell)
+/** Who may be the first only because its launches differ: `express could not be placed: one of 3 launches ran at 0.6 of the others.` */
+export function describeUnplaced({ races: { rate: race }, entries }: Standing, result: RaceResult): string[] {
+  if (race === null || race.pairs.every(({ p }) => p === null)) return []
+  const { first, isOpen } = leadersOf(race)
+  const rivals = entries.map(({ spec }) => spec.id)
+  return isOpen
+    ? []
+    : first
+        .filter((cell) => !isPlaced(race, cell))
+        .map(
+          (cell) => `${shortName(cell, result)} could not be placed: ${whyUnplaced(cell, rivals, result)}.`,
+        )
+}
+
+function whyUnplaced(cell: string, rivals: readonly string[], { heats }: RaceResult): string {
   const launches = heats.flatMap((heat) => {
     const own = rateIn(heat, cell)
-    const others = rivals.flatMap(({ id }) => rateIn(heat, id) ?? [])
+    const others = rivals.flatMap((id) => (id === cell ? [] : (rateIn(heat, id) ?? [])))
     return own === null || others.length === 0 ? [] : [own / median(others)]
   })
   const typical = median(launches)
-  const odd = launches.toSorted(
-    (a, b) => Math.abs(Math.log(b / typical)) - Math.abs(Math.log(a / typical)),
-  )[0]
-  const why =
-    odd === undefined || launches.length < 3
-      ? 'its launches differ too much'
-      : `one of ${launches.length} launches ran at ${formatRatio(odd / typical)} of the others`
-  return `${shortName(cell, result)} could not be placed: ${why}.`
+  const distance = (launch: number) => Math.abs(Math.log(launch / typical))
+  const [odd] = launches.toSorted((a, b) => distance(b) - distance(a))
+  return odd === undefined || launches.length < 3
+    ? 'its launches differ too much'
+    : `one of ${launches.length} launches ran at ${formatRatio(odd / typical)} of the others`
 }
 
 /** Responses per second of a cell in a heat; null if it has none. */
@@ -144,40 +108,6 @@ function rateIn({ slices }: Heat, cell: string): number | null {
   const own = slices.filter((slice) => slice.cell === cell && slice.phase === 'measure')
   const seconds = own.reduce((sum, slice) => sum + slice.seconds, 0)
   return seconds === 0 ? null : own.reduce((sum, slice) => sum + slice.requests, 0) / seconds
-}
-
-function comparedWithBaseline(race: RaceFigures, cell: string, result: RaceResult): string {
-  const other = cell === race.baseline ? race.ranks[1]?.cell : race.baseline
-  const ratio = ratioOf(race, cell, other)
-  if (other === undefined || ratio === null) return `by ${METRIC_NAMES[race.metric]}`
-  return `at ${formatRatioInterval(ratio)} times the ${METRIC_NAMES[race.metric]} of ${shortName(other, result)}`
-}
-
-/** One cell over another, from the pairs, which hold each pair once. */
-export function ratioOf(race: RaceFigures, cell: string, other: string | undefined): Interval | null {
-  const pair = race.pairs.find(({ a, b }) => a === cell && b === other)
-  if (pair) return pair.ratio
-  const reverse = race.pairs.find(({ a, b }) => a === other && b === cell)
-  if (reverse === undefined) return null
-  const { value, low, high } = reverse.ratio
-  return { value: 1 / value, low: high === null ? null : 1 / high, high: low === null ? null : 1 / low }
-}
-
-/** Of a race with one launch. */
-const ONE_LAUNCH = 'One launch of each app shows no difference: add heats.'
-
-/** Which cells of a race could not be told apart: `Ties: node and fastify; fastify and hono.` @returns null if all could */
-export function describeTies(race: RaceFigures, result: RaceResult): string | null {
-  if (race.pairs.length === 0) return null
-  if (race.pairs.every(({ p }) => p === null)) return ONE_LAUNCH
-  const ties = tiesOf(race).map((cells) => listOf(cells.map((cell) => shortName(cell, result))))
-  if (ties.length === 0) return null
-  const found = `${ties.length === 1 ? 'Tie' : 'Ties'} (no difference shown between them): ${ties.join('; ')}.`
-  const alone = race.pairs.filter((pair) => (pair.p ?? 1) < SIGNIFICANT && !isShown(pair))
-  if (alone.length === 0) return found
-  const names = alone.map(({ a, b }) => `${shortName(a, result)} and ${shortName(b, result)}`)
-  const pairs = names.length > 3 ? plural(names.length, 'pair') : names.join('; ')
-  return `${found} Looked at alone, ${pairs} would differ (p < 0.05), but not among ${plural(race.pairs.length, 'pair')}.`
 }
 
 /** `Behind nginx, hello keeps 42 % of its direct req/s and ssr 66 % (medians): NGINX takes 23.1 µs of the same core for each request.` */
@@ -221,18 +151,6 @@ function describeControls({ analysis }: RaceResult): string[] {
   ]
 }
 
-/** `Smallest difference this race could have shown at 80 % power: 6.1 % in one pair, 10 % in all pairs together.` */
-export function describeSmallestEffect({ smallestEffect, pairs }: RaceFigures): string | null {
-  if (smallestEffect === null) return null
-  const { single, adjusted } = smallestEffect
-  if (single >= LARGE && !pairs.some(isShown))
-    return 'This race cannot tell any two of its apps apart: the machine was too noisy for so short a run.'
-  return (
-    `Smallest difference this race could have shown (80 % power): ${formatEffect(single)} in one pair, ` +
-    `${formatEffect(adjusted)} with all pairs tested.`
-  )
-}
-
 /** Apps seldom differ by a larger factor: a race that shows only such differences shows none. */
 const LARGE = 2
 
@@ -245,35 +163,47 @@ export function formatEffect(ratio: number): string {
 const USEFUL_WIDTH = 0.3
 const MOST_TIMES_LONGER = 16
 
-/** What is decided, how certain ratios are, and what more time would buy. */
+/** What is decided, how certain ratios are, which differences stay hidden, and what more time would buy. */
 function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
   const width = analysis === null ? null : typicalWidth(analysis)
   if (analysis === null || width === null) return []
-  const { decided, of } = countDecided(analysis)
-  const ties = of - decided
-  const found =
-    ties === 0
-      ? `All ${of} pairs of apps were told apart.`
-      : decided === 0
-        ? `None of ${plural(of, 'pair')} of apps was told apart.`
-        : `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart; ${ties} ${ties === 1 ? 'ties' : 'tie'}.`
   const launches = Math.max(...heats.map(({ heat }) => heat))
   const races = Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`)
   const rows = Math.max(...[...races.values()].map(({ length }) => length))
-  const certain = `${found} Ratios of req/s are certain to about ±${formatPercent(width)}`
-  if (heats.length === 0 || launches < 2) return [`${certain}.`]
   const spent = heats.reduce((sum, { seconds }) => sum + seconds, 0) / 60
   const widthOf = (times: number) => widthWith(times * launches, { width, heats: launches, rows })
-  if (decided === 0 && 1 + width >= LARGE) {
+  const { decided, of } = countDecided(analysis)
+  const canGrow = heats.length > 0 && launches > 1
+  if (canGrow && decided === 0 && 1 + width >= LARGE) {
     let times = 2
     while (widthOf(times) > USEFUL_WIDTH && times < MOST_TIMES_LONGER) times *= 2
     return [
       `This run cannot tell any two apps apart: the machine was too noisy for so short a run. \`--max-time ${Math.ceil(times * spent)}m\` would make ratios of req/s certain to about ±${formatPercent(widthOf(times))}.`,
     ]
   }
+  const more = canGrow
+    ? ` \`--max-time ${Math.ceil(2 * spent)}m\` would make that about ±${formatPercent(widthOf(2))}.`
+    : ''
   return [
-    `${certain}. \`--max-time ${Math.ceil(2 * spent)}m\` would make that about ±${formatPercent(widthOf(2))}.`,
+    `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart. Ratios of req/s are certain to about ±${formatPercent(width)}.${more}`,
+    ...describeSmallest(analysis.races),
   ]
+}
+
+/** What a tie may hide. */
+function describeSmallest(races: readonly RaceFigures[]): string[] {
+  const known = races
+    .flatMap(({ race, topology, metric, smallestEffect }) =>
+      metric === 'rate' && smallestEffect !== null
+        ? [{ effect: smallestEffect.adjusted, name: `${race} ${topology}` }]
+        : [],
+    )
+    .toSorted((a, b) => a.effect - b.effect)
+  const [least, most = least] = [known[0], known.at(-1)]
+  if (least === undefined || most === undefined) return []
+  const told = ({ effect, name }: typeof least) => `${formatEffect(effect)} (${name})`
+  const range = least === most ? told(least) : `${told(least)} to ${told(most)}`
+  return [`With all pairs tested, a difference of ${range} would be found in 4 of 5 runs.`]
 }
 
 /** The twin is a control, and no cell that anybody asked for. */

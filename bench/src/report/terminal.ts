@@ -1,9 +1,10 @@
 import { type Format, painter } from '@startgrid/cli/paint.ts'
 import { layOut, type Row } from '@startgrid/cli/table.ts'
 import { COLUMNS, wrap } from '@startgrid/cli/text.ts'
+import { chartLines } from './chart-lines.ts'
 import type { Document, Section } from './document.ts'
 
-/** A document on a terminal. What came out stands last, where a reader looks first. */
+/** A document on a terminal. */
 
 export interface TerminalStyle {
   /** No line is longer. At least 60. */
@@ -30,23 +31,21 @@ function wantsColor(stream: NodeJS.WriteStream, { NO_COLOR, FORCE_COLOR }: NodeJ
 
 const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }
 
-/** Tables, what they rest on, warnings, and at the end what came out. Ends with a line feed. */
+/** What came out with its chart, then tables, and warnings at the end. Ends with a line feed. */
 export function formatTerminal(document: Document, { color, columns }: TerminalStyle): string {
-  const { finding, subject, warnings, summary, sections, verdicts, command } = document
+  const { finding, subject, warnings, chart, summary, sections, command } = document
   const paint = painter(color)
   const lines = (sentences: readonly string[]) => sentences.map((one) => wrap(one, '  ', columns)).join('\n')
-  const shown = sections.filter(({ place }) => place === undefined)
-  const folded = sections.filter(({ place }) => place === 'folded')
-  const texts = formatSections([...shown, ...(verdicts === undefined ? [] : [verdicts])], { color, columns })
   const blocks = [
-    paint('bold', wrap(subject, '', columns)),
-    ...texts.slice(0, shown.length),
-    paint('dim', lines(folded.flatMap(({ notes }) => notes))),
-    paint('dim', wrap(`Repeat it: ${command}`, '  ', columns)),
-    ...texts.slice(shown.length),
-    paint('yellow', lines(warnings.map((warning) => `! ${warning}`))),
-    lines(summary.map((sentence) => `- ${sentence}`)),
     paint('bold', wrap(`${finding}.`, '', columns)),
+    chart === undefined ? '' : chartLines(chart, { color, columns }),
+    lines(summary.map((sentence) => `- ${sentence}`)),
+    ...formatSections(
+      sections.filter(({ place }) => place === undefined),
+      { color, columns },
+    ),
+    paint('dim', lines([`${subject}.`, `Repeat it: ${command}`])),
+    paint('yellow', lines(warnings.map((warning) => `! ${warning}`))),
   ]
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`
 }
@@ -62,7 +61,7 @@ function formatSections(sections: readonly Section[], { color, columns }: Termin
     const { head = '', rows = [] } = tables[index] ?? {}
     return [
       paint('bold', wrap(title, '  ', columns)),
-      ...(head === '' ? [] : ['', paint('dim', head)]),
+      ...(head === '' ? [] : [paint('dim', head)]),
       ...rows.map(({ tone, text }) => paint(COLORS[tone], text)),
       ...notes.map((note) => wrap(note, '  ', columns)),
     ].join('\n')

@@ -2,7 +2,6 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { reportOf } from '../../src/cli/stored.ts'
 import type { Document } from '../../src/report/document.ts'
-import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { STUDIES } from '../../studies/index.ts'
@@ -30,20 +29,10 @@ function linesOf(figures: object): string {
     .join('\n')}\n`
 }
 
-/** What a reader sees of a page: styles and scripts have tests of their own. */
-function textOf(page: string): string {
-  return `${page
-    .replace(/<(style|script)>.*?<\/\1>/gs, '')
-    .replace(/<[^>]*>/g, '\n')
-    .replace(/\s*\n\s*/g, '\n')
-    .trim()}\n`
-}
-
 function reportsOf(document: Document): Record<string, string> {
   return {
     'terminal.txt': formatTerminal(document, STYLE),
     'markdown.txt': formatMarkdown(document),
-    'html.txt': textOf(formatHtml(document)),
   }
 }
 

@@ -6,7 +6,7 @@ import { smallRace, withFigures } from '../fixtures/small-race.ts'
 
 test('a void cell has no number, and its reason below the table', () => {
   const text = formatMarkdown(documentOf(smallRace()))
-  assert.match(text, /^\| koa +\| +void \| +\|/m)
+  assert.match(text, /^\| ~~koa~~ +\| +void \| +\|/m)
   assert.match(text, /^- Void: koa \(3 of 1,200 requests failed\)\.$/m)
 })
 

@@ -1,8 +1,8 @@
 import * as Plot from '@observablehq/plot'
 import { formatEnds } from '@startgrid/cli/numbers.ts'
-import { median } from '@startgrid/stats/moments.ts'
 import { parseHTML } from 'linkedom'
 import type { Chart, Dot, Panel } from '../document.ts'
+import { type Scale, scaleOf } from '../scale.ts'
 import { html, type Markup, trusted } from './markup.ts'
 
 /** What Observable Plot draws, as a figure that needs no script. */
@@ -48,25 +48,8 @@ function tidy(svg: string): string {
     )
 }
 
-/** For a logarithmic axis: 1, 2 and 5 of every power of ten inside; only the powers if that is many. */
-function roundTicks([low, high]: readonly [number, number]): number[] {
-  const steps = high / low > 200 ? [1] : [1, 2, 5]
-  const powers = Array.from({ length: 12 }, (_, index) => 10 ** (index - 4))
-  return powers
-    .flatMap((power) => steps.map((step) => Number((step * power).toPrecision(3))))
-    .filter((tick) => tick >= low * 0.99 && tick <= high * 1.01)
-}
-
-/** What is farther out than this factor beyond all others is not drawn, because it would make them look alike; its figure says more. */
-const FARTHEST = 4
-
 const GREY = 'var(--dot)'
 const ACCENT = 'var(--accent)'
-
-interface Scale {
-  domain: [number, number]
-  ticks: number[]
-}
 
 export function drawChart(chart: Chart): Markup {
   const { title, caption, columns } = chart
@@ -77,9 +60,9 @@ export function drawChart(chart: Chart): Markup {
 }
 
 /** All panels on one axis. */
-function drawingsOf({ panels, axis, mark }: Chart): Drawing[] {
-  const scale =
-    axis.scale === 'linear' ? linearScale(panels) : mark === undefined ? logScale(panels) : ratioScale(panels)
+function drawingsOf(chart: Chart): Drawing[] {
+  const { panels, axis, mark } = chart
+  const scale = scaleOf(chart)
   return panels.map((panel) => {
     const names = [...new Set(panel.dots.map(({ name }) => name))]
     return {
@@ -161,62 +144,5 @@ function bracket(names: readonly string[], dx: number): Plot.RenderFunction {
     path.setAttribute('class', 'tie')
     path.setAttribute('d', `M${width - 20 + dx} ${top}h4V${bottom}h-4`)
     return path as ReturnType<Plot.RenderFunction>
-  }
-}
-
-/** Around all dots but the farthest, with a round ratio every eighth of it or farther apart. */
-function ratioScale(panels: readonly Panel[]): Scale {
-  const dots = panels.flatMap((panel) => panel.dots)
-  const most = reach(dots.map(({ value }) => value))
-  const least = 1 / reach(dots.map(({ value }) => 1 / value))
-  const near = dots.filter(({ value }) => value >= least && value <= most)
-  const low = Math.min(least, ...near.map(({ low }) => Math.max(least / FARTHEST, low ?? least))) * 0.97
-  const high = Math.max(most, ...near.map(({ high }) => Math.min(FARTHEST * most, high ?? most))) * 1.03
-  const apart = Math.log(high / low) / 8
-  const ticks = ROUND_RATIOS.filter(
-    (tick, index) =>
-      tick > low &&
-      tick < high &&
-      ROUND_RATIOS.slice(0, index).every((other) => Math.abs(Math.log(tick / other)) > apart),
-  )
-  return { domain: [low, high], ticks }
-}
-
-/** Those that are wanted most come first. */
-const ROUND_RATIOS = [1, 2, 0.5, 4, 0.25, 10, 0.1, 30, 0.03, 100, 0.01, 1.5, 0.7, 3, 0.8, 1.25, 0.9, 1.1]
-
-/** The greatest ratio that is not farther beyond the next smaller one than `FARTHEST`; at least 1.25. */
-function reach(values: readonly number[]): number {
-  return values
-    .toSorted((one, other) => one - other)
-    .reduce((end, value) => (value > end * FARTHEST ? end : Math.max(end, value)), 1.25)
-}
-
-function logScale(panels: readonly Panel[]): Scale {
-  const ends = panels.flatMap(({ dots }) =>
-    dots.flatMap(({ value, low, high }) => [low ?? value, high ?? value]),
-  )
-  const domain: [number, number] = [Math.min(...ends) * 0.9, Math.max(...ends) * 1.1]
-  return { domain, ticks: roundTicks(domain) }
-}
-
-/** From 0, or from below it. One value that is far off would make all others look alike; an interval is cut only far beyond that. */
-function linearScale(panels: readonly Panel[]): Scale {
-  const dots = panels.flatMap((panel) => panel.dots)
-  const limit = FARTHEST * median(dots.map(({ value }) => Math.abs(value)))
-  const near = dots.filter(({ value }) => Math.abs(value) <= limit)
-  const least = Math.min(0, ...near.map(({ value, low }) => Math.max(-3 * limit, low ?? value)))
-  const most = Math.max(
-    Number.MIN_VALUE,
-    ...near.map(({ value, high }) => Math.min(3 * limit, high ?? value)),
-  )
-  const size = most - least
-  const step = 10 ** Math.floor(Math.log10(size))
-  const width = [0.5, 1, 2, 5].map((part) => part * step).find((one) => size / one <= 4) ?? step
-  const first = Math.ceil(least / width)
-  const count = Math.floor(most / width) - first + 1
-  return {
-    domain: [least, most],
-    ticks: Array.from({ length: count }, (_, index) => (first + index) * width),
   }
 }

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Table } from '@startgrid/cli/table.ts'
-import type { Document, Section } from '../document.ts'
+import { parse, Renderer, type Tokens } from 'marked'
+import type { Document } from '../document.ts'
+import { formatMarkdown } from '../markdown.ts'
 import { drawChart } from './charts.ts'
-import { html, type Markup, prose, trusted } from './markup.ts'
+import { html, trusted } from './markup.ts'
 
-/** A document as one file that needs no network and no script. */
+/** A document as one file that needs no network and no script: its Markdown, with charts. */
 
-const STYLE = ['theme', 'page', 'table', 'chart', 'print'].map((name) => read(`${name}.css`)).join('')
+const STYLE = ['theme', 'page', 'table', 'chart'].map((name) => read(`${name}.css`)).join('')
 
 /** Everything else is forbidden: even if markup got in, it could load and run nothing. */
 const POLICY = [
@@ -20,8 +21,8 @@ const POLICY = [
 
 /** The finding first, then what shows it, then figures and what they rest on. */
 export function formatHtml(document: Document): string {
-  const { finding, subject, warnings, chart, summary, verdicts, sections, command } = document
-  const page = html`<!DOCTYPE html>
+  const markdown = formatMarkdown(document, (chart) => String(drawChart(chart)).replace(/\n+/g, '\n'))
+  return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -29,76 +30,50 @@ export function formatHtml(document: Document): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${finding} – Startgrid</title>
+<title>${document.finding.replaceAll('`', '')} – Startgrid</title>
 <link rel="icon" href="data:,">
 <style>${trusted(STYLE)}</style>
 </head>
 <body>
-<header>
-<p class="brand">Startgrid</p>
-<h1>${prose(finding)}</h1>
-<p>${subject}.</p>
-</header>
 <main>
-${list('Warnings', 'warnings', warnings)}
-${chart !== undefined && html`<section id="chart" aria-label="Chart">${drawChart(chart)}</section>`}
-${list('Summary', 'summary', summary)}
-${verdicts !== undefined && sectionOf(verdicts, 'verdicts')}
-${sections.map((section, index) => sectionOf(section, idOf(index, sections)))}
-<section id="command" aria-labelledby="command-title"><h2 id="command-title">Repeat it</h2>
-<pre tabindex="0" role="group" aria-label="Command that repeats it"><code>${command}</code></pre></section>
-</main>
+<p class="brand">Startgrid</p>
+${trusted(parse(markdown, { renderer: new PageRenderer(), async: false }))}</main>
 </body>
 </html>
-`
-  return page.toString()
+`.toString()
 }
 
-function list(title: string, id: string, sentences: readonly string[]): Markup | null {
-  if (sentences.length === 0) return null
-  return html`<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>
-<ul>${sentences.map((sentence) => html`<li>${prose(sentence)}</li>`)}</ul></section>`
-}
+/** What Markdown cannot say: names for links, regions that scroll, headings of rows. */
+class PageRenderer extends Renderer {
+  override heading({ tokens, depth, text }: Tokens.Heading): string {
+    // From the words before the colon; the title of the page needs none.
+    const id = text.replace(/:.*/s, '').toLowerCase().replace(/\W+/g, '-')
+    const name = depth === 1 ? '' : ` id="${id}"`
+    return `<h${depth}${name}>${this.parser.parseInline(tokens)}</h${depth}>\n`
+  }
 
-/** From the words before the colon. */
-function idOf(index: number, sections: readonly Section[]): string {
-  const ids = sections.map(({ title }) => title.replace(/:.*/s, '').toLowerCase().replace(/\W+/g, '-'))
-  const id = ids[index] ?? ''
-  return ids.indexOf(id) === index ? id : `${id}-${index}`
-}
+  override table(token: Tokens.Table): string {
+    const rows = super.table(token).replace(/<tr>\n<td(.*?)<\/td>/gs, '<tr>\n<th scope="row"$1</th>')
+    return `<div class="scroll" role="group" aria-label="Table" tabindex="0">${rows}</div>\n`
+  }
 
-function sectionOf({ title, table, charts = [], notes, place }: Section, id: string): Markup {
-  const body = html`${table !== undefined && tableOf(title, table)}
-${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul>`}
-${charts.length > 0 && html`<div>${charts.map(drawChart)}</div>`}`
-  if (place !== undefined)
-    return html`<details id="${id}"><summary>${prose(title)}</summary>${body}</details>\n`
-  return html`<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${prose(title)}</h2>
-${body}
-</section>\n`
-}
+  /** The command. */
+  override code({ text }: Tokens.Code): string {
+    return `${html`<pre tabindex="0" role="group" aria-label="Command that repeats it"><code>${text.trimEnd()}</code></pre>`}\n`
+  }
 
-/** It scrolls inside its own region. */
-function tableOf(caption: string, { columns, rows }: Table): Markup {
-  const headings = columns.map(({ heading, align }) => html`<th scope="col" class="${align}">${heading}</th>`)
-  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
-<table><caption class="vh">${caption}</caption>
-<thead><tr>${headings}</tr></thead>
-<tbody>
-${rows.map((row) => html`${rowOf(row, columns)}\n`)}</tbody></table></div>`
-}
+  /** GitHub's way to mark warnings. */
+  override blockquote(token: Tokens.Blockquote): string {
+    return super
+      .blockquote(token)
+      .replace('<blockquote>', '<blockquote class="warnings">')
+      .replace('<p>[!WARNING]</p>', '<h2>Warnings</h2>')
+  }
 
-function rowOf(
-  { tone, cells: [name = '', ...texts] }: Table['rows'][number],
-  columns: Table['columns'],
-): Markup {
-  const heading = html`<th scope="row">${tone === 'void' ? html`<s>${name}</s>` : name}</th>`
-  const cells = texts.map((text, index) => {
-    if (columns[index + 1]?.align !== 'right') return html`<td>${prose(text)}</td>`
-    return html`<td class="right">${text}</td>`
-  })
-  return html`<tr class="${tone}">${heading}${cells}</tr>`
+  /** An address in a text stays one. */
+  override link({ tokens }: Tokens.Link): string {
+    return this.parser.parseInline(tokens)
+  }
 }
 
 function read(name: string): string {

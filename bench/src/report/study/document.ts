@@ -25,10 +25,10 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
     warnings: warningsOf(record),
     ...(chart !== undefined && { chart }),
     summary: sentences.map((sentence) => `${sentence}.`),
-    ...(claims.length > 0 && {
-      verdicts: { title: study.question, table: claimTable(study, record), notes: reasonsOf(record) },
-    }),
     sections: [
+      ...(claims.length === 0
+        ? []
+        : [{ title: study.question, table: claimTable(study, record), notes: reasonsOf(record) }]),
       ...costSections(study, record),
       ...raceSections(record, study.races),
       ...stepSections(record),

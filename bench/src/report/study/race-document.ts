@@ -17,17 +17,19 @@ import type { Finding, PilotRecord, StudyFigures } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
 import { nameCores, provenanceOf } from '../provenance.ts'
-import { raceSections, startupChart } from './tables.ts'
+import { raceSections } from './tables.ts'
 
 /** What a race of commands says. */
 export function documentOfRace(result: StudyResult): Document {
   const { startedAt, race, command } = result
   const [finding = '', ...others] = findingsOf(result)
+  const findings = result.analysis?.findings ?? []
+  const isOne = new Set(findings.map((one) => one.race)).size === 1
   const chart = ratioChart({
     title: 'Ratios of the second system to the first',
     caption: 'With 95 % intervals; in colour what decides. The scale is logarithmic.',
-    panels: (result.analysis?.findings ?? []).map((one) => ({
-      title: `${one.over} over ${one.under}: ${one.race}`,
+    panels: findings.map((one) => ({
+      title: `${one.over} over ${one.under}${isOne ? '' : `: ${one.race}`}`,
       dots: [
         ...(one.ratio === null ? [] : [{ ...one.ratio, name: shortOf(one.decides), leads: true }]),
         ...one.others.map(({ metric, ratio }) => ({ ...ratio, name: shortOf(metric), leads: false })),
@@ -200,11 +202,9 @@ function sectionsOfRace(result: StudyResult): Section[] {
   return raceSections(result).flatMap((section, index) => {
     const pilot = record?.pilots[index]
     if (pilot === undefined) return []
-    const chart = startupChart(result, [pilot.race])
     return [
       {
         ...section,
-        ...(chart !== undefined && { charts: [chart] }),
         notes: [...section.notes, ...pilotNotes(pilot, decisionOf(result, pilot))],
       },
       ...(analysis?.findings ?? [])

@@ -64,12 +64,12 @@ describe('report.html', { skip: BROWSER.skip }, () => {
 
   test('what scrolls can be reached and scrolled by keyboard', () =>
     visit('rate', { viewport: { width: 360, height: 800 } }, async (page) => {
-      const region = page.locator('#hello-direct .scroll')
+      const region = page.locator('#hello-direct + .scroll')
       // Chromium lets every scroller be focused; other browsers ask for it.
       assert.equal(await region.getAttribute('tabindex'), '0')
       await region.focus()
       await page.keyboard.press('ArrowRight')
-      await becomesTrue(page, `document.querySelector('#hello-direct .scroll').scrollLeft > 0`)
+      await becomesTrue(page, `document.querySelector('#hello-direct + .scroll').scrollLeft > 0`)
     }))
 
   test('print is light, and nothing is cut off', () =>
@@ -85,7 +85,7 @@ describe('report.html', { skip: BROWSER.skip }, () => {
 
   test('the chart begins on the first screen, also of a phone', () =>
     visit('rate', { viewport: { width: 390, height: 844 } }, async (page) => {
-      const top = await page.evaluate<number>(`document.querySelector('#chart').getBoundingClientRect().top`)
+      const top = await page.evaluate<number>(`document.querySelector('figure').getBoundingClientRect().top`)
       assert.ok(top < 844, String(top))
     }))
 
@@ -93,7 +93,7 @@ describe('report.html', { skip: BROWSER.skip }, () => {
     visit('rate', { forcedColors: 'active' }, async (page) => {
       const colorOf = (selector: string, property: string) =>
         page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${property}`)
-      assert.equal(await colorOf('#chart [fill="var(--dot)"]', 'fill'), await colorOf('body', 'color'))
+      assert.equal(await colorOf('figure [fill="var(--dot)"]', 'fill'), await colorOf('body', 'color'))
     }))
 
   /** Opens a report; a request for anything but itself, a word on the console, or a breach of its policy fails. */
