@@ -1,4 +1,4 @@
-import type { Target } from '@startgrid/loadgen'
+import type { Target } from '@startgrid/wire/target.ts'
 import { readOptions } from '../src/cli/options.ts'
 import type { Account, Server, Servers } from '../src/environments/environment.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'

@@ -119,6 +119,7 @@ const SHARED = [
   'bench/src/environments/native',
   'packages/shared',
   'packages/conformance/src',
+  'packages/wire/src',
   'nginx',
   'pnpm-lock.yaml',
 ]

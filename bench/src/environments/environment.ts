@@ -1,7 +1,7 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { runtimeOf } from '@startgrid/grid/apps.ts'
-import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
+import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import {
   type CpuSeconds,
   compareSamples,
@@ -9,6 +9,7 @@ import {
   type Subject,
   takeSample,
 } from '@startgrid/machine/accounts/sample.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'

@@ -1,6 +1,6 @@
 import type { Role } from '@startgrid/grid/apps.ts'
-import type { Target } from '@startgrid/grid/launcher.ts'
 import { exactly, LoadError } from '@startgrid/loadgen'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { LastingGenerator } from '../load/generator.ts'
 import type { Workload } from '../model/experiment.ts'
 

@@ -6,8 +6,8 @@ import {
   type LoadPhase,
   type LoadResult,
   startTeam,
-  type Target,
 } from '@startgrid/loadgen'
+import type { Target } from '@startgrid/wire/target.ts'
 import { responseLength } from './response-length.ts'
 
 /** One closed-loop load, each connection with one request in flight. */

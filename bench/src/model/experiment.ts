@@ -1,5 +1,6 @@
-import type { BodyExpectation, Target } from '@startgrid/loadgen'
+import type { BodyExpectation } from '@startgrid/loadgen'
 import type { KeyType } from '@startgrid/nginx/certificate.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 
 /**
  * Systems, races between them, and claims about them: what is measured, as data. A study is one in a file; the grid and

@@ -1,8 +1,8 @@
 import { Agent, type ClientRequest, get, type IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Target } from '@startgrid/grid/launcher.ts'
 import { currentMemory, processTree } from '@startgrid/machine/processes.ts'
 import { median } from '@startgrid/stats/moments.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { Figures, ProbeContext, System } from '../../src/model/experiment.ts'
 
 /** What one client sees of a page whose last part is slow, and the memory that the server needs while 100 clients wait for that. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import type { LoadResult, Target } from '@startgrid/loadgen'
+import type { LoadResult } from '@startgrid/loadgen'
+import type { Target } from '@startgrid/wire/target.ts'
 import { measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
 import { QUIET } from '../../simulation/scenarios.ts'
 import { World } from '../../simulation/world.ts'

@@ -1,5 +1,3 @@
-import { isIP } from 'node:net'
-import { type ConnectionOptions, createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { parseDuration } from './duration.ts'
 import { ForeseenError } from './foreseen-error.ts'
@@ -89,55 +87,4 @@ export function readPercent(option: string, value: string): number {
   throw new UsageError(
     `${option} is '${value}', but must be a percentage above 0 % and below 100 %, such as 3%.`,
   )
-}
-
-/** Where a server listens. With `ca`, it speaks TLS: its certificate must be by this authority, in PEM, or by anybody (null). */
-export type Target = { host: string; port: number; ca?: string | null } | { socketPath: string }
-
-/**
- * Reads `http://host:port` or `https://host:port`.
- * @param insecure as of `targetOf`
- * @throws {UsageError} for anything that is not an origin
- */
-export function parseTarget(text: string, insecure = false): Exclude<Target, { socketPath: string }> {
-  const url = URL.parse(text)
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new UsageError(`'${text}' is not an http:// or https:// address, such as http://127.0.0.1:3000.`)
-  if (url.pathname !== '/' || url.search !== '') {
-    throw new UsageError(`'${text}' has a path: give only the origin, such as ${url.origin}.`)
-  }
-  return targetOf(url, insecure)
-}
-
-/**
- * Where the server of an http or https URL listens. Its certificate is checked as Node does by default.
- * @param insecure `--insecure`: a server on loopback may have any certificate
- * @throws {UsageError} for `insecure` elsewhere, or without TLS
- */
-export function targetOf({ protocol, hostname, port, origin }: URL, insecure: boolean) {
-  const host = hostname.replace(/^\[|\]$/g, '')
-  if (insecure && !(protocol === 'https:' && /^(?:localhost|127\..*|::1)$/.test(host)))
-    throw new UsageError(`--insecure is for https:// on this machine's loopback, not for ${origin}.`)
-  if (protocol === 'http:') return { host, port: Number(port || 80) }
-  const ca = insecure ? null : getCACertificates('default').join('\n')
-  return { host, port: Number(port || 443), ca }
-}
-
-/** One for all connections with the same authorities, because to parse those takes milliseconds. */
-const contexts = new Map<string | undefined, SecureContext>()
-
-/** How `node:tls` checks the certificate of a target that has a `ca`. */
-export function certificateCheck({ host, ca }: { host: string; ca?: string | null }): ConnectionOptions {
-  // An address is no name that a client may send (RFC 6066 section 3).
-  const name = isIP(host) === 0 ? { servername: host } : {}
-  const known = ca ?? undefined
-  const secureContext = contexts.get(known) ?? createSecureContext({ ca: known })
-  contexts.set(known, secureContext)
-  return { ...name, secureContext, ...(ca == null && { rejectUnauthorized: false }) }
-}
-
-/** Why TLS failed, as a sentence; undefined if it was not the certificate. */
-export function whyNotTrusted(place: string, { code = '' }: NodeJS.ErrnoException): string | undefined {
-  if (!/CERT|VERIFY/.test(code)) return undefined
-  return `The certificate of ${place} is not trusted (${code}): on loopback, --insecure accepts it.`
 }

@@ -1,4 +1,5 @@
-import { parseCommandLine, parseTarget, UsageError } from '@startgrid/cli/arguments.ts'
+import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { type Target, TargetError, targetOf } from '@startgrid/wire/target.ts'
 import {
   CAPABILITIES,
   type Capability,
@@ -44,8 +45,8 @@ async function main(args: readonly string[]): Promise<number> {
     const report = await checkConformance(options)
     return print(values.json ? report : formatReport(report), report.differences.length === 0 ? 0 : 1)
   } catch (error) {
-    if (!(error instanceof UsageError || error instanceof NoResponse)) throw error
-    process.stderr.write(`${error.message}\n`)
+    if (![UsageError, TargetError, NoResponse].some((kind) => error instanceof kind)) throw error
+    process.stderr.write(`${(error as Error).message}\n`)
     return 2
   }
 }
@@ -82,11 +83,20 @@ function readOptions(values: Arguments['values'], [role, url, ...rest]: Argument
   return {
     role,
     target:
-      values.socket === undefined ? parseTarget(url ?? '', values.insecure) : { socketPath: values.socket },
+      values.socket === undefined ? readOrigin(url ?? '', values.insecure) : { socketPath: values.socket },
     absent: values.without.map(readCapability),
     compressed: values.compressed,
     only: values.only,
   }
+}
+
+function readOrigin(text: string, insecure: boolean): Target {
+  const url = URL.parse(text)
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new UsageError(`'${text}' is not an http:// or https:// address, such as http://127.0.0.1:3000.`)
+  if (url.pathname !== '/' || url.search !== '')
+    throw new UsageError(`'${text}' has a path: give only the origin, such as ${url.origin}.`)
+  return targetOf(url, insecure)
 }
 
 function isRole(text: string | undefined): text is Role {

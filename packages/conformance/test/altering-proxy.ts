@@ -1,9 +1,8 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Target } from '@startgrid/cli/arguments.ts'
-import { type Header, headerValue } from '../src/http/header.ts'
-import { type HttpResponse, readBody, readHead } from '../src/http/response.ts'
-import { ByteSource, NoResponse } from '../src/http/source.ts'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { NoResponse, type Response, ResponseReader } from '@startgrid/wire/reader.ts'
+import { type Header, headerValue } from '@startgrid/wire/request.ts'
+import { connect, type Target } from '@startgrid/wire/target.ts'
 
 /** What a defect may look at. */
 export interface Asked {
@@ -33,7 +32,7 @@ export interface Alteration {
 export async function startProxy(target: Target, alteration?: Alteration) {
   const sockets = new Set<Socket>()
   const server = createServer({ noDelay: true }, (client) => {
-    const upstream = 'socketPath' in target ? connect(target.socketPath) : connect(target)
+    const upstream = connect(target)
     for (const socket of [client, upstream]) sockets.add(socket.on('error', () => {}))
     client.on('close', () => upstream.destroy())
     if (alteration !== undefined) return alter(client, upstream, alteration)
@@ -52,62 +51,75 @@ export async function startProxy(target: Target, alteration?: Alteration) {
 
 function alter(client: Socket, upstream: Socket, alteration: Alteration): void {
   const { request: change = (text) => text } = alteration
-  const sent = new ByteSource()
   const asked: Asked[] = []
+  const read = requestReader((request) => asked.push(request))
   client.on('data', (bytes: Buffer) => {
-    const changed = Buffer.from(change(bytes.toString('latin1')), 'latin1')
-    upstream.write(changed)
-    sent.push(changed)
+    const changed = change(bytes.toString('latin1'))
+    upstream.write(changed, 'latin1')
+    read(changed)
   })
-  const received = new ByteSource()
-  let all = Buffer.alloc(0)
-  upstream.on('data', (bytes: Buffer) => {
-    all = Buffer.concat([all, bytes])
-    received.push(bytes)
-  })
-  for (const source of [sent, received])
-    for (const socket of [client, upstream])
-      socket.on('close', () => source.end(new NoResponse('closed', 'the connection was closed')))
-  const end = (error: unknown) => {
-    if (!(error instanceof NoResponse)) throw error
-    client.end()
-  }
-  readRequests(sent, asked).catch(end)
-  const passOn = async (): Promise<void> => {
-    for (let from = 0; ; ) {
-      const head = await readHead(received)
-      // A server refuses bytes that are no request, too.
-      const request = asked.shift() ?? { method: 'GET', target: '', headers: [] }
-      const response = await readBody(received, head, request.method)
-      const raw = all.subarray(from, all.length - received.length)
-      from += raw.length
+  let request: Asked | undefined
+  let reader = new ResponseReader()
+  let raw = Buffer.alloc(0)
+  const passOn = (bytes: Buffer) => {
+    for (let from = 0; from < bytes.length; ) {
+      if (reader.complete) {
+        // A server refuses bytes that are no request, too.
+        request = asked.shift() ?? { method: 'GET', target: '', headers: [] }
+        reader = new ResponseReader(request.method, Number.POSITIVE_INFINITY)
+        raw = Buffer.alloc(0)
+      }
+      const end = reader.read(bytes, from, bytes.length)
+      raw = Buffer.concat([raw, bytes.subarray(from, end)])
+      from = end
+      const response = reader.complete ? reader.response() : undefined
+      if (response === undefined || request === undefined) continue
       const isMeant = alteration.of?.(request) ?? true
       client.write(isMeant ? altered(raw, response, request, alteration) : raw)
       if (isMeant && alteration.closes) client.end()
     }
   }
-  passOn().catch(end)
+  upstream.on('close', () => client.end())
+  upstream.on('data', (bytes: Buffer) => {
+    try {
+      passOn(bytes)
+    } catch (error) {
+      if (!(error instanceof NoResponse)) throw error
+      client.end()
+    }
+  })
 }
 
-async function readRequests(source: ByteSource, asked: Asked[]): Promise<void> {
-  for (;;) {
-    const [method = '', target = ''] = (await source.line()).split(' ')
-    const headers: Header[] = []
-    for (let line = await source.line(); line !== ''; line = await source.line()) {
-      const [name = '', ...value] = line.split(': ')
-      headers.push([name, value.join(': ')])
-    }
-    asked.push({ method, target, headers })
-    await source.take(Number(headerValue(headers, 'content-length') ?? 0))
-    if (headerValue(headers, 'transfer-encoding') === undefined) continue
-    for (let size = -1; size !== 0; ) {
-      size = Number.parseInt(await source.line(), 16)
-      await source.take(size + 2)
+/** Finds requests in what a client writes. @param found called as soon as the head of one was read */
+function requestReader(found: (request: Asked) => void): (text: string) => void {
+  let unread = ''
+  /** Bytes of a body to skip; or its end, if it comes in chunks. */
+  let body: number | string = 0
+  return (text) => {
+    unread += text
+    for (;;) {
+      const at = typeof body === 'number' ? 0 : unread.indexOf(body)
+      const end = at + (typeof body === 'number' ? body : body.length)
+      if (at < 0 || unread.length < end) return
+      const [head] = /^.*?\r\n\r\n/s.exec(unread.slice(end)) ?? []
+      unread = unread.slice(end + (head?.length ?? 0))
+      body = 0
+      if (head === undefined) return
+      const [line = '', ...fields] = head.trimEnd().split('\r\n')
+      const [method = '', target = ''] = line.split(' ')
+      const headers = fields.map((field): Header => {
+        const [name = '', ...value] = field.split(': ')
+        return [name, value.join(': ')]
+      })
+      found({ method, target, headers })
+      body = headerValue(headers, 'transfer-encoding')
+        ? '\r\n0\r\n\r\n'
+        : Number(headerValue(headers, 'content-length') ?? 0)
     }
   }
 }
 
-function altered(raw: Buffer, response: HttpResponse, request: Asked, { head, body }: Alteration): Buffer {
+function altered(raw: Buffer, response: Response, request: Asked, { head, body }: Alteration): Buffer {
   const end = raw.indexOf('\r\n\r\n') + 2
   let section = raw.toString('latin1', 0, end)
   let content = raw.subarray(end + 2)

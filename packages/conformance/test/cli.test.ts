@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream'
 import { test } from 'node:test'
 import { createServer } from 'node:tls'
 import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
+import { formatTarget, type Target } from '@startgrid/wire/target.ts'
 import { generate } from 'selfsigned'
 import { findApps } from '../../grid/src/apps.ts'
 import { launch } from '../../grid/src/launcher.ts'
-import { formatTarget, type Target } from '../src/http/target.ts'
 
 const CLI = join(import.meta.dirname, '../src/cli.ts')
 
@@ -64,7 +64,7 @@ test('https:// with our own certificate needs --insecure, and the report names p
     try {
       const { code, stdout, stderr } = await run('status', url, '--insecure', '--only', 'unknown path')
       assert.equal(stderr, '')
-      assert.match(stdout, /^TLSv1\.3, TLS_\w+, ALPN http\/1\.1\n[1-9]\d* checks passed, 0 failed/m)
+      assert.match(stdout, /^TLSv1\.3, TLS_\w+, \w+, http\/1\.1, full\n[1-9]\d* checks passed, 0 failed/m)
       assert.equal(code, 0)
       const refused = await run('status', url)
       assert.equal(refused.code, 2)
@@ -84,6 +84,8 @@ test('wrong usage is one sentence and 2', async () => {
     [/^Say where the server is/, 'ssr'],
     [/^Say where the server is/, 'ssr', 'http://127.0.0.1:1', '--socket', '/x'],
     [/is not an http:\/\/ or https:\/\/ address/, 'ssr', '127.0.0.1:3000'],
+    [/has a path: give only the origin, such as http:\/\/a\./, 'ssr', 'http://a/b'],
+    [/^--insecure is for https:/, 'ssr', 'http://127.0.0.1:1', '--insecure'],
     [/^--without is 'x', but must be stream\.\n$/, 'ssr', 'http://127.0.0.1:1', '--without', 'x'],
     [/^pnpm conformance --kubernetes is gone: /, 'ssr', 'http://127.0.0.1:1', '--kubernetes'],
     [/^Nothing listens at unix:\/no\/such\/socket /, 'hello', '--socket', '/no/such/socket'],

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { findApps } from '../../grid/src/apps.ts'
 import { launch } from '../../grid/src/launcher.ts'
+import { describeRequest } from '../src/contract/finding.ts'
 import { checkConformance } from '../src/index.ts'
 
 test('a server that does not respond ends the run soon', async () => {
@@ -33,4 +34,10 @@ test('a run can be stopped', async () => {
   } finally {
     await stop()
   }
+})
+
+test('a request is described on one line', () => {
+  const headers = [['x', 'a\r\nb\u00fc'] as const]
+  const text = describeRequest({ method: 'PUT', target: '/a', headers, body: 'abc' })
+  assert.equal(text, 'PUT /a, x: a\\r\\nb\\u00fc, a body of 3 bytes')
 })

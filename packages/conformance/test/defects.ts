@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
+import { headerValue } from '@startgrid/wire/request.ts'
 import type { Role } from '../src/contract/subject.ts'
-import { headerValue } from '../src/http/header.ts'
 import type { Alteration, Asked } from './altering-proxy.ts'
 
 type Line = Readonly<Record<string, unknown>>

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startNode } from '@startgrid/cli/test-programs.ts'
-import { formatTarget, type Target } from '../src/http/target.ts'
+import { formatTarget, type Target } from '@startgrid/wire/target.ts'
+import { FORMS } from '../src/protocol/forms.ts'
 import { checkRfc9112 } from '../src/protocol/rfc9112.ts'
 
 async function listen(context: TestContext, server: Server): Promise<Target> {
@@ -32,14 +33,16 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
 
 test('a lenient parser is found, form by form', async (context) => {
   const lenient = createServer({ insecureHTTPParser: true, requireHostHeader: false }, notFound)
-  const { findings } = await checkRfc9112(await listen(context, lenient))
-  for (const form of [
-    '3.2, no Host: 404, 404, and reads on instead of 400.',
-    '3.2, two Hosts: 404, 404, and reads on instead of 400.',
-    '6.1, chunked, then Content-Length: 404, 404, and reads on instead of the end of the connection.',
-    '6.1, chunked in HTTP/1.0: 404, 404, and reads on instead of the end of the connection.',
+  // Others make it wait for bytes that never come, which takes as long as the check is patient.
+  const names = ['no Host', 'two Hosts', 'chunked, then Content-Length', 'chunked in HTTP/1.0']
+  const forms = FORMS.filter(({ name }) => names.includes(name))
+  const { findings } = await checkRfc9112(await listen(context, lenient), forms)
+  assert.deepEqual(findings, [
+    'RFC 9112 3.2, no Host: 404, 404, and reads on instead of 400.',
+    'RFC 9112 3.2, two Hosts: 404, 404, and reads on instead of 400.',
+    'RFC 9112 6.1, chunked, then Content-Length: 404, 404, and reads on instead of the end of the connection.',
+    'RFC 9112 6.1, chunked in HTTP/1.0: 404, 404, and reads on instead of the end of the connection.',
   ])
-    assert.ok(findings.includes(`RFC 9112 ${form}`), form)
 })
 
 test('a refusal that does not say connection: close is found, because NGINX would reuse the connection', async (context) => {

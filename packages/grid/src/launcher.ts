@@ -2,10 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Target } from '@startgrid/cli/arguments.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { Runtime } from './frameworks.ts'
-
-export type { Target }
 
 /** What can be started: an app of the grid, or any package with a `src/server.ts ROLE` whose first line of output says that it listens. */
 export interface Startable {

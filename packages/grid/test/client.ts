@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from 'node:http'
-import type { Target } from '../src/launcher.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 
 export interface HttpResponse {
   status: number

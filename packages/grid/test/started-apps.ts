@@ -2,8 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { App } from '../src/apps.ts'
-import { launch, NEVER_SHED, type Target } from '../src/launcher.ts'
+import { launch, NEVER_SHED } from '../src/launcher.ts'
 
 const nginx = await findNginx()
 

@@ -95,9 +95,9 @@ test('the requests that were asked for', async () => {
     `GET /a?q=0 HTTP/1.1 | ${host}`,
     `GET /a?q=1 HTTP/1.1 | ${host}`,
   ])
-  const post = `POST / HTTP/1.1 | content-length: 6 | host: h | a: b`
+  const post = `POST / HTTP/1.1 | host: h | a: b | content-length: 6`
   assert.ok((await run(server.url, '--body', 'naïve', '-H', 'Host: h', '-H', 'a:b')).includes(post))
-  assert.deepEqual(await run(server.url, '--method', 'put'), [`PUT / HTTP/1.1 | content-length: 0 | ${host}`])
+  assert.deepEqual(await run(server.url, '--method', 'put'), [`PUT / HTTP/1.1 | ${host} | content-length: 0`])
 })
 
 test('help and reports fit 80 columns, and nothing is on stderr', async () => {

@@ -34,7 +34,7 @@ test('a fixed request is the same buffer each time', () => {
 test('a body has its length in bytes, and any method may have one', () => {
   const body = 'naïve ✓'
   for (const method of ['POST', 'GET']) {
-    const expected = `${method} / HTTP/1.1\r\nhost: h\r\ncontent-length: ${Buffer.byteLength(body)}\r\na: b\r\n\r\n${body}`
+    const expected = `${method} / HTTP/1.1\r\nhost: h\r\na: b\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     assert.equal(text({ method, body, headers: { a: 'b' } }), expected)
   }
   assert.equal(text({ method: 'POST' }), 'POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n')

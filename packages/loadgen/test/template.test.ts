@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { ParseError, ResponseParser } from '../src/http/parser.ts'
+import { NoResponse, ResponseReader } from '@startgrid/wire/reader.ts'
 import { ResponseTemplate } from '../src/http/template.ts'
 
 const BUFFER = Buffer.allocUnsafeSlow(4096)
@@ -23,10 +23,10 @@ function place(text: string): number {
 
 function learn(text: string, method = 'GET'): ResponseTemplate {
   const length = place(text)
-  const parser = new ResponseParser(method)
-  parser.parse(BUFFER, 0, length)
+  const reader = new ResponseReader(method)
+  reader.read(BUFFER, 0, length)
   const template = new ResponseTemplate()
-  template.miss(BUFFER, length, parser)
+  template.miss(BUFFER, length, reader)
   return template
 }
 
@@ -60,7 +60,7 @@ test('a response that differs in anything else does not', () => {
   for (const [what, text] of Object.entries(others)) assert.equal(matches(template, text), false, what)
 })
 
-test('whatever matches, the parser reads alike', () => {
+test('whatever matches, the reader reads alike', () => {
   const random = createRandom(7)
   const template = learn(RESPONSE)
   let matched = 0
@@ -70,22 +70,22 @@ test('whatever matches, the parser reads alike', () => {
       BUFFER[Math.floor(random() * length)] = Math.floor(random() * 256)
     if (!template.matches(WORDS, length)) continue
     matched++
-    const parser = new ResponseParser()
-    assert.equal(parser.parse(BUFFER, 0, length), length)
-    assert.deepEqual([parser.complete, parser.reusable], [true, true])
-    assert.deepEqual({ status: parser.status, bodyLength: parser.bodyLength }, template.response)
+    const reader = new ResponseReader()
+    assert.equal(reader.read(BUFFER, 0, length), length)
+    assert.deepEqual([reader.complete, reader.reusable], [true, true])
+    assert.deepEqual({ status: reader.status, bodyLength: reader.bodyLength }, template.response)
   }
   assert.ok(matched > 100, `${matched} of the changed responses matched`)
 })
 
-test('the other way round: what the parser refuses never matches', () => {
+test('the other way round: what the reader refuses never matches', () => {
   const template = learn(RESPONSE)
   for (let at = 0; at < RESPONSE.length - 12; at++) {
     for (let byte = 0; byte < 256; byte++) {
       const length = place(RESPONSE)
       BUFFER[at] = byte
       if (template.matches(WORDS, length))
-        assert.doesNotThrow(() => new ResponseParser().parse(BUFFER, 0, length), ParseError)
+        assert.doesNotThrow(() => new ResponseReader().read(BUFFER, 0, length), NoResponse)
     }
   }
 })
@@ -109,8 +109,8 @@ test('a changed shape is learnt after a few misses', () => {
   const other = RESPONSE.replace('200', '404')
   let misses = 0
   while (!matches(template, other)) {
-    const parser = new ResponseParser()
-    template.miss(BUFFER, parser.parse(BUFFER, 0, place(other)), parser)
+    const reader = new ResponseReader()
+    template.miss(BUFFER, reader.read(BUFFER, 0, place(other)), reader)
     assert.ok(++misses < 10)
   }
   assert.equal(template.response.status, 404)

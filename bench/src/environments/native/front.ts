@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Target } from '@startgrid/grid/launcher.ts'
 import { claimPort, formatAddress, formatUpstream } from '@startgrid/nginx/address.ts'
 import { type KeyType, makeCertificate } from '@startgrid/nginx/certificate.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
@@ -17,6 +16,7 @@ import {
   renderTemporaryPaths,
 } from '@startgrid/nginx/render.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { FrontKind } from '../../model/experiment.ts'
 
 /** One way through an NGINX. */

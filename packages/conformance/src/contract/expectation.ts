@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../http/response.ts'
+import type { Response } from '@startgrid/wire/reader.ts'
 import { compareBytes, compareJson, type Finding } from './finding.ts'
 import { inspectDocument } from './markup.ts'
 import type { PolicyKind } from './policy.ts'
@@ -15,7 +15,7 @@ export interface Expectation {
   /** The content-security-policy; default `plain`. */
   policy?: PolicyKind
   /** Judges the body. Not called for HEAD. */
-  body?: (response: HttpResponse) => Finding[]
+  body?: (response: Response) => Finding[]
   /** Only the status is checked: it comes from a parser, an HTTP server, or a framework's last resort. */
   statusOnly?: true
 }

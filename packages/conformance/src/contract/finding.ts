@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { shorten } from '../http/request.ts'
+import { methodOf, type Request } from '@startgrid/wire/request.ts'
 
 /** One difference from the contract. */
 export interface Finding {
@@ -43,4 +43,25 @@ function window(first: number): number {
 /** The start of a body, for a reader. */
 export function quote(bytes: Buffer): string {
   return `'${shorten(bytes.toString('utf8'))}'`
+}
+
+/** The request for a reader: one line, long values shortened. */
+export function describeRequest(request: Request): string {
+  const { headers = [], body } = request
+  const parts = [`${methodOf(request)} ${shorten(request.target)}`]
+  for (const [name, value] of headers) parts.push(`${name}: ${shorten(value)}`)
+  if (body !== undefined) parts.push(`a body of ${Buffer.byteLength(body)} bytes`)
+  return parts.join(', ')
+}
+
+/** Text on one line: what is not printable ASCII is escaped, what is long is cut. */
+export function shorten(text: string, longest = 100): string {
+  const cut = text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text
+  return cut.replace(/[^\x20-\x7e…]/g, escapeCharacter)
+}
+
+function escapeCharacter(character: string): string {
+  if (character === '\r') return '\\r'
+  if (character === '\n') return '\\n'
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -1,8 +1,7 @@
-import { headerValue, headerValues } from '../http/header.ts'
-import { methodOf, type Request, shorten } from '../http/request.ts'
-import type { HttpResponse } from '../http/response.ts'
+import type { Response } from '@startgrid/wire/reader.ts'
+import { headerValue, headerValues, methodOf, type Request } from '@startgrid/wire/request.ts'
 import type { Expectation } from './expectation.ts'
-import { type Finding, quote } from './finding.ts'
+import { type Finding, quote, shorten } from './finding.ts'
 import { judgePolicy, nonceOf } from './policy.ts'
 
 /** Values that must be unique while one server is checked. */
@@ -30,7 +29,7 @@ export const SECURITY_HEADERS = {
  */
 export function judge(
   request: Request,
-  response: HttpResponse,
+  response: Response,
   expected: Expectation | readonly Expectation[],
   session: Session,
 ): Finding[] {
@@ -53,14 +52,14 @@ export function judge(
   ]
 }
 
-function wrongStatus(response: HttpResponse, choices: readonly Expectation[]): Finding {
+function wrongStatus(response: Response, choices: readonly Expectation[]): Finding {
   const body = response.body.length === 0 ? '' : ` with the body ${quote(response.body)}`
   const statuses = [...new Set(choices.flatMap((choice) => choice.statuses))]
   return { expected: `status ${statuses.join(' or ')}`, received: `status ${response.status}${body}` }
 }
 
 /** At least those of the contract. Others may be there, but not these two. */
-function judgeHeaders(response: HttpResponse, { headers }: Expectation, { secure }: Session): Finding[] {
+function judgeHeaders(response: Response, { headers }: Expectation, { secure }: Session): Finding[] {
   const forbidden = ['x-powered-by', ...(secure ? [] : ['strict-transport-security'])]
   return [
     ...Object.entries({ ...SECURITY_HEADERS, ...headers }).flatMap(([name, rule]) =>
@@ -72,7 +71,7 @@ function judgeHeaders(response: HttpResponse, { headers }: Expectation, { secure
   ]
 }
 
-function judgeHeader(response: HttpResponse, name: string, rule: string | RegExp): Finding[] {
+function judgeHeader(response: Response, name: string, rule: string | RegExp): Finding[] {
   const values = headerValues(response.headers, name)
   const expected = `${name}: ${typeof rule === 'string' ? rule : rule.source}`
   const [value] = values
@@ -84,7 +83,7 @@ function judgeHeader(response: HttpResponse, name: string, rule: string | RegExp
 }
 
 /** RFC 9110 section 8.3.1: type and parameter names have no case, and neither has a charset. HEAD may leave the type out. */
-function judgeType(request: Request, response: HttpResponse, expected: string | undefined): Finding[] {
+function judgeType(request: Request, response: Response, expected: string | undefined): Finding[] {
   if (expected === undefined) return []
   const values = headerValues(response.headers, 'content-type')
   const wanted = `content-type: ${expected}`
@@ -112,7 +111,7 @@ function parseType(value: string): string {
 }
 
 /** A valid id is kept. Without one, the response has a fresh one. */
-function judgeId(request: Request, response: HttpResponse, session: Session): Finding[] {
+function judgeId(request: Request, response: Response, session: Session): Finding[] {
   const received = headerValue(response.headers, 'x-request-id')
   const expected = 'x-request-id (once): 1 to 64 characters from A-Za-z0-9_-'
   if (received === undefined) return [{ expected, received: 'none, or several' }]
@@ -131,7 +130,7 @@ function judgeId(request: Request, response: HttpResponse, session: Session): Fi
   return []
 }
 
-function judgeNonce(response: HttpResponse, session: Session): Finding[] {
+function judgeNonce(response: Response, session: Session): Finding[] {
   const nonce = nonceOf(response)
   if (nonce === undefined) return []
   if (session.nonces.has(nonce)) return [{ expected: 'a fresh nonce', received: `the nonce ${nonce} again` }]
@@ -139,6 +138,6 @@ function judgeNonce(response: HttpResponse, session: Session): Finding[] {
   return []
 }
 
-function judgeBody(request: Request, response: HttpResponse, { body }: Expectation): Finding[] {
+function judgeBody(request: Request, response: Response, { body }: Expectation): Finding[] {
   return methodOf(request) === 'HEAD' ? [] : (body?.(response) ?? [])
 }

@@ -1,6 +1,6 @@
 import { products } from '@startgrid/shared/page/shop/product.ts'
-import { headerValue } from '../http/header.ts'
-import type { HttpResponse } from '../http/response.ts'
+import type { Response } from '@startgrid/wire/reader.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
 import type { Finding } from './finding.ts'
 import { nonceOf } from './policy.ts'
 
@@ -41,7 +41,7 @@ export function productNames(html: string): string[] {
 }
 
 /** A whole document with exactly this number of products, which works under the policy of its response. */
-export function inspectDocument(items: number): (response: HttpResponse) => Finding[] {
+export function inspectDocument(items: number): (response: Response) => Finding[] {
   return (response) => {
     const html = response.body.toString('utf8')
     return [
@@ -123,7 +123,7 @@ function inspectInline(name: string, attributes: ReadonlyMap<string, string>): F
 }
 
 /** The document of a response without its id and nonce, so that two can be compared byte for byte. */
-export function withoutSecrets(response: HttpResponse): string {
+export function withoutSecrets(response: Response): string {
   const html = response.body.toString('utf8')
   const anonymous = html.replaceAll(headerValue(response.headers, 'x-request-id') ?? 'ID', 'ID')
   return anonymous.replaceAll(nonceOf(response) ?? 'NONCE', 'NONCE')

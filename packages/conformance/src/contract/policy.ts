@@ -1,5 +1,5 @@
-import { headerValue } from '../http/header.ts'
-import type { HttpResponse } from '../http/response.ts'
+import type { Response } from '@startgrid/wire/reader.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
 import type { Finding } from './finding.ts'
 
 /** Which policy a response has: that of everything but pages, that of a page, or one of them. */
@@ -17,12 +17,12 @@ const POLICIES = {
 const NONCE = /'nonce-([A-Za-z0-9+/_-]{22,}={0,2})'/
 
 /** The nonce in the policy of a page; undefined if there is none, or too short a one. */
-export function nonceOf(response: HttpResponse): string | undefined {
+export function nonceOf(response: Response): string | undefined {
   return NONCE.exec(headerValue(response.headers, 'content-security-policy') ?? '')?.[1]
 }
 
 /** Compares the policy of a response by its directives. */
-export function judgePolicy(response: HttpResponse, kind: PolicyKind): Finding[] {
+export function judgePolicy(response: Response, kind: PolicyKind): Finding[] {
   const text = headerValue(response.headers, 'content-security-policy')
   const kinds = kind === 'either' ? (['plain', 'page'] as const) : [kind]
   const nonce = nonceOf(response)

@@ -1,9 +1,9 @@
-import { type Connection, openConnection } from '../http/connection.ts'
-import { describeRequest, type Request } from '../http/request.ts'
-import type { HttpResponse } from '../http/response.ts'
-import { NoResponse } from '../http/source.ts'
+import { ask, type Connection, openConnection } from '@startgrid/wire/client.ts'
+import type { Response } from '@startgrid/wire/reader.ts'
+import { NoResponse } from '@startgrid/wire/reader.ts'
+import type { Request } from '@startgrid/wire/request.ts'
 import type { Expectation } from './expectation.ts'
-import type { Finding } from './finding.ts'
+import { describeRequest, type Finding } from './finding.ts'
 import { judge } from './judge.ts'
 import type { Subject } from './subject.ts'
 
@@ -48,7 +48,7 @@ export class Probe {
   }
 
   /** Compares a response with what the contract says. */
-  judge(request: Request, response: HttpResponse, expected: Expectation | readonly Expectation[]): void {
+  judge(request: Request, response: Response, expected: Expectation | readonly Expectation[]): void {
     this.report(request, ...judge(request, response, expected, this.subject.session))
   }
 
@@ -60,9 +60,10 @@ export class Probe {
     request: Request,
     expected: Expectation | readonly Expectation[],
     connection?: Connection,
-  ): Promise<HttpResponse | undefined> {
+  ): Promise<Response | undefined> {
     return this.attempt(request, async () => {
-      const response = await (connection?.exchange(request) ?? this.connected((own) => own.exchange(request)))
+      const response = await (connection?.exchange(request) ??
+        ask(this.subject.target, request, this.subject))
       this.judge(request, response, expected)
       return response
     })

@@ -1,7 +1,7 @@
-import { openConnection } from '../http/connection.ts'
-import type { HttpResponse } from '../http/response.ts'
-import { NoResponse } from '../http/source.ts'
-import type { Target } from '../http/target.ts'
+import { ask, openConnection } from '@startgrid/wire/client.ts'
+import type { Response } from '@startgrid/wire/reader.ts'
+import { NoResponse } from '@startgrid/wire/reader.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { Check } from './check.ts'
 import { CHECKS } from './checks/index.ts'
 import { assetUrls } from './markup.ts'
@@ -75,15 +75,14 @@ async function assertReachable(subject: Subject): Promise<string | undefined> {
 
 /** The assets that the page of an ssr app loads; empty if there is no page. */
 async function discoverAssets(subject: Subject): Promise<readonly string[]> {
-  const page = await ask(subject, '/')
+  const page = await get(subject, '/')
   return page === undefined ? [] : assetUrls(page.body.toString('utf8'))
 }
 
 /** The response to a GET; undefined if there is none. */
-async function ask(subject: Subject, target: string): Promise<HttpResponse | undefined> {
+async function get(subject: Subject, target: string): Promise<Response | undefined> {
   try {
-    const connection = await openConnection(subject.target, subject)
-    return await connection.exchange({ target }).finally(() => connection.destroy())
+    return await ask(subject.target, { target }, subject)
   } catch (error) {
     if (error instanceof NoResponse && error.failure !== 'aborted') return undefined
     throw error
@@ -104,7 +103,7 @@ async function runCheck(check: Check, subject: Subject, report: Report): Promise
   const results = probe.differences.length === 0 ? report.passed : report.failed
   results.push(check.name)
   report.differences.push(...probe.differences)
-  return !complete && (await ask(subject, '/livez')) === undefined
+  return !complete && (await get(subject, '/livez')) === undefined
 }
 
 async function completes(check: Check, probe: Probe): Promise<boolean> {

@@ -1,5 +1,5 @@
-import type { Patience } from '../http/connection.ts'
-import type { Target } from '../http/target.ts'
+import type { Patience } from '@startgrid/wire/client.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { Session } from './judge.ts'
 
 export type Role = 'hello' | 'ssr' | 'status'

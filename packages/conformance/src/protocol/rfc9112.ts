@@ -1,8 +1,8 @@
-import { openConnection } from '../http/connection.ts'
-import { headerValue } from '../http/header.ts'
-import type { HttpResponse } from '../http/response.ts'
-import { NoResponse } from '../http/source.ts'
-import type { Target } from '../http/target.ts'
+import { openConnection } from '@startgrid/wire/client.ts'
+import type { Response } from '@startgrid/wire/reader.ts'
+import { NoResponse } from '@startgrid/wire/reader.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import { FORMS, type Form, SOUND } from './forms.ts'
 
 /** Milliseconds for a response or the end of the connection. */
@@ -23,7 +23,7 @@ export interface Deviations {
 
 /** What a server did with a form and the sound request behind it. */
 interface Dialogue {
-  readonly responses: readonly HttpResponse[]
+  readonly responses: readonly Response[]
   /** The server closed the connection, the response to the sound request arrived, neither happened in time, or the bytes were not HTTP. */
   readonly ending: 'closed' | 'arrived' | 'silent' | 'malformed'
   /** What was malformed. */
@@ -34,10 +34,10 @@ interface Dialogue {
  * Sends every form, with a sound request behind it.
  * @throws {NoResponse} if nobody listens there
  */
-export async function checkRfc9112(target: Target): Promise<Deviations> {
+export async function checkRfc9112(target: Target, forms: readonly Form[] = FORMS): Promise<Deviations> {
   const findings: string[] = []
   const unheeded: string[] = []
-  const open = FORMS.entries()
+  const open = forms.entries()
   const work = async (): Promise<void> => {
     for (const [index, form] of open) {
       const deviation = await tryForm(form, `form-${index}`, target)
@@ -62,7 +62,7 @@ async function converse(target: Target, form: Form, id: string, timeoutMs: numbe
   const behind = `${id}-behind`
   const text = form.text.replaceAll('ID', id) + SOUND.replaceAll('ID', behind)
   const connection = await openConnection(target, { timeoutMs, connectMs: CONNECT_MS })
-  const responses: HttpResponse[] = []
+  const responses: Response[] = []
   try {
     await connection.send(Buffer.from(text, 'latin1'))
     for (;;) {
@@ -82,7 +82,7 @@ async function converse(target: Target, form: Form, id: string, timeoutMs: numbe
 }
 
 /** The id of the request that a response belongs to; undefined where the parser responded. */
-function idOf({ headers }: HttpResponse): string | undefined {
+function idOf({ headers }: Response): string | undefined {
   return headerValue(headers, 'x-request-id')
 }
 

@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs'
-import { UsageError, whyNotTrusted } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { openConnection } from '@startgrid/wire/client.ts'
+import { NoResponse } from '@startgrid/wire/reader.ts'
 import { coresFor, startTeam } from '../engine/generator-team.ts'
 import { LoadError } from '../engine/load-error.ts'
 import type { LoadOptions, LoadPlan } from '../engine/options.ts'
 import { runLoad } from '../engine/run-load.ts'
-import { probe, resolveTarget, secureOptions } from '../http/target.ts'
+import { resolveTarget } from '../http/target.ts'
 import { report, title } from '../report/report.ts'
 import { type LoadResult, sumErrors } from '../report/result.ts'
 import { helpText, readCommand } from './options.ts'
@@ -28,7 +30,7 @@ export async function loadCommand(args: readonly string[], program: string): Pro
   const interrupt = new AbortController()
   // Only once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
-  await findServer(url, plan)
+  await findServer(plan)
   if (json !== '-') process.stdout.write(`${title(url, plan)}\n`)
   const result = await offer({ ...plan, signal: interrupt.signal }, processes)
   const { method, connections } = plan
@@ -45,14 +47,14 @@ async function offer(load: LoadOptions, processes: number): Promise<LoadResult> 
 }
 
 /** @throws {LoadError} if nobody accepts a connection, or has a certificate that is not trusted */
-async function findServer(url: string, { target }: LoadPlan): Promise<void> {
-  const refused = await probe(await resolveTarget(target), secureOptions(target))
-  if (refused === undefined) return
-  const { code, message } = refused
-  throw new LoadError(
-    whyNotTrusted(url, refused) ??
-      `Nobody accepts connections at ${url} (${code ?? message}): start the server first.`,
-  )
+async function findServer({ target }: LoadPlan): Promise<void> {
+  await resolveTarget(target)
+  try {
+    const connection = await openConnection(target, { timeoutMs: 5_000 })
+    connection.destroy()
+  } catch (error) {
+    throw error instanceof NoResponse ? new LoadError(error.message) : error
+  }
 }
 
 function write(file: string, text: string): void {

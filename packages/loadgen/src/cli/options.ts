@@ -1,5 +1,6 @@
-import { targetOf, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { duration, flag, helpOf, integer, readCommandLine, text, texts } from '@startgrid/cli/options.ts'
+import { type Target, TargetError, targetOf } from '@startgrid/wire/target.ts'
 import { LoadError } from '../engine/load-error.ts'
 import { type LoadPlan, validatePlan } from '../engine/options.ts'
 
@@ -103,7 +104,15 @@ function readUrl(typed: string, insecure: boolean) {
     throw new UsageError(`${JSON.stringify(typed)} is not a URL such as http://127.0.0.1:3000/json.`)
   const path = `${url.pathname}${url.search}`.replace(/~part(\d+)~/g, (_, n) => parts[Number(n)] ?? '')
   const { origin, host } = url
-  return { url: `${origin}${path}`, origin, host, path, target: targetOf(url, insecure) }
+  return { url: `${origin}${path}`, origin, host, path, target: readTarget(url, insecure) }
+}
+
+function readTarget(url: URL, insecure: boolean): Target {
+  try {
+    return targetOf(url, insecure)
+  } catch (error) {
+    throw error instanceof TargetError ? new UsageError(error.message) : error
+  }
 }
 
 /** Names in lower case, so that a header given twice, or `Host`, replaces the earlier one. */

@@ -1,8 +1,8 @@
 import { createRandom } from '@startgrid/stats/random.ts'
+import { authority, type Target } from '@startgrid/wire/target.ts'
 import type { Connection, ConnectionOptions, ConnectionOwner } from '../http/connection.ts'
 import { Checker } from '../http/expectation.ts'
 import { asksToClose } from '../http/request.ts'
-import { hostHeader, type Target } from '../http/target.ts'
 import { ResponseTemplate } from '../http/template.ts'
 import type { ErrorKind } from '../report/result.ts'
 import { ClosedLoop } from './closed-loop.ts'
@@ -52,7 +52,7 @@ export class Load implements ConnectionOwner, Line {
   constructor(options: LoadOptions, target: Target, tls: ConnectionOptions['tls']) {
     const { method = 'GET', headers = {}, path, body, expect = {}, newConnections = false } = options
     this.#options = options
-    const host = hostHeader(options.target)
+    const host = authority(options.target)
     // A generator of its own, so that arrivals and paths do not depend on each other.
     const random = createRandom((options.seed ?? 1) ^ 0x5bd1e995)
     this.#requests = new Requests({ method, path, headers, host, body, close: newConnections }, random)

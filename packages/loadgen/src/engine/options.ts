@@ -1,5 +1,5 @@
+import type { Target } from '@startgrid/wire/target.ts'
 import { Checker, type Expectation } from '../http/expectation.ts'
-import type { Target } from '../http/target.ts'
 import { LoadError } from './load-error.ts'
 import { Requests } from './requests.ts'
 

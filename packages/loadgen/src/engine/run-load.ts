@@ -1,4 +1,5 @@
-import { openSession, resolveTarget, secureOptions } from '../http/target.ts'
+import { tlsOptions } from '@startgrid/wire/target.ts'
+import { openSession, resolveTarget } from '../http/target.ts'
 import type { LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
 import { Load } from './load.ts'
@@ -27,7 +28,7 @@ export async function measureLoad(options: LoadOptions): Promise<Measurement> {
   validatePlan(options)
   requireOpenFiles(options.connections)
   const target = await resolveTarget(options.target)
-  let tls = secureOptions(options.target)
+  let tls = tlsOptions(options.target)
   if (options.resume) tls = { ...tls, session: await openSession(target, tls) }
   return new Load(options, target, tls).run()
 }

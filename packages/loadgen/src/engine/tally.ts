@@ -49,7 +49,7 @@ export class Tally {
 
   responded(connection: Connection, now: number): void {
     const { intended, parser, sampled, path } = connection
-    const body = sampled ? parser.takeBody() : undefined
+    const body = sampled ? parser.body() : undefined
     if (intended < this.#from) return
     this.#requests++
     this.#lastResponseAt = now

@@ -1,8 +1,8 @@
-import { connect, type Socket } from 'node:net'
-import { connect as connectTls, type TLSSocket, type ConnectionOptions as TlsOptions } from 'node:tls'
+import type { Socket } from 'node:net'
+import { TLSSocket, type ConnectionOptions as TlsOptions } from 'node:tls'
+import { NoResponse, ResponseReader } from '@startgrid/wire/reader.ts'
+import { connect, describeTls, type Target } from '@startgrid/wire/target.ts'
 import type { ErrorKind } from '../report/result.ts'
-import { ParseError, ResponseParser } from './parser.ts'
-import { connectOptions, type Target } from './target.ts'
 import type { ResponseTemplate } from './template.ts'
 
 /** Callbacks of a connection. They are never called from within `send` or `close`. */
@@ -17,7 +17,7 @@ export interface ConnectionOwner {
 /** What the connections of one load have in common. */
 export interface ConnectionOptions {
   target: Target
-  /** As `secureOptions` says; undefined without TLS. */
+  /** As `tlsOptions` says; undefined without TLS. */
   tls?: TlsOptions | undefined
   method: string
   template: ResponseTemplate
@@ -34,7 +34,7 @@ type State = 'connecting' | 'open' | 'closed'
 
 /** One TCP, TLS or unix connection for its whole life, with one request in flight at most. */
 export class Connection {
-  readonly parser: ResponseParser
+  readonly parser: ResponseReader
   /** Whether a request waits for its response. After the end of the connection: whether one got none. */
   awaiting = false
   /** `performance.now()` when the connection was asked for. */
@@ -65,18 +65,10 @@ export class Connection {
   constructor({ target, tls, method, template }: ConnectionOptions, owner: ConnectionOwner) {
     this.#template = template
     this.#owner = owner
-    this.parser = new ResponseParser(method)
-    const options = {
-      ...connectOptions(target),
-      noDelay: true,
-      onread: { buffer: RECEIVED, callback: (length: number) => this.#read(length) },
-    }
-    if (tls === undefined) {
-      this.#socket = connect(options).on('connect', () => this.#opened())
-    } else {
-      const socket = connectTls({ ...options, ...tls })
-      this.#socket = socket.on('secureConnect', () => this.#secured(socket, tls.session !== undefined))
-    }
+    this.parser = new ResponseReader(method)
+    const onread = { buffer: RECEIVED, callback: (length: number) => this.#read(length) }
+    const ready = () => this.#ready(tls?.session !== undefined)
+    this.#socket = connect(target, ready, tls, { onread })
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#broken(error))
     this.#socket.on('end', () => this.#ended())
   }
@@ -110,7 +102,7 @@ export class Connection {
     this.path = path
     this.sampled = sampled
     this.received = 0
-    if (sampled) this.parser.captureNext()
+    this.parser.keep = sampled ? Number.POSITIVE_INFINITY : 0
     this.#socket.write(request)
   }
 
@@ -120,16 +112,16 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  #opened(): void {
+  #ready(mustResume: boolean): void {
     if (this.#state !== 'connecting') return
+    const socket = this.#socket
+    this.handshake = describeTls(socket)
+    if (mustResume && socket instanceof TLSSocket && !socket.isSessionReused()) {
+      this.#fail('connect')
+      return
+    }
     this.#state = 'open'
     this.#owner.opened(this)
-  }
-
-  #secured(socket: TLSSocket, mustResume: boolean): void {
-    this.handshake = describeHandshake(socket)
-    if (mustResume && !socket.isSessionReused()) this.#fail('connect')
-    else this.#opened()
   }
 
   #read(length: number): boolean {
@@ -145,7 +137,7 @@ export class Connection {
       if (end < length) this.#fail('parse')
       else this.#responded()
     } catch (error) {
-      if (!(error instanceof ParseError)) throw error
+      if (!(error instanceof NoResponse)) throw error
       this.#fail('parse', error)
     }
     return true
@@ -160,7 +152,7 @@ export class Connection {
       this.received = length
       return length
     }
-    const end = parser.parse(RECEIVED, 0, length)
+    const end = parser.read(RECEIVED, 0, length)
     this.received += end
     if (whole && parser.complete && end === length) this.#template.miss(RECEIVED, length, parser)
     return end
@@ -187,16 +179,6 @@ export class Connection {
     this.close()
     this.#owner.failed(this, kind, error)
   }
-}
-
-/** `TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, http/1.1, full` */
-function describeHandshake(socket: TLSSocket): string {
-  const exchange = socket.getEphemeralKeyInfo()
-  const group = exchange !== null && 'name' in exchange ? exchange.name : 'unknown group'
-  const kind = socket.isSessionReused() ? 'resumed' : 'full'
-  return [socket.getProtocol(), socket.getCipher().name, group, socket.alpnProtocol || 'no ALPN', kind].join(
-    ', ',
-  )
 }
 
 /** Servers may send 408 before they close a connection that was idle for too long (RFC 9110 section 15.5.9): no request got it. */

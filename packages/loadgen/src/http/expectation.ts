@@ -1,6 +1,6 @@
 import { LoadError } from '../engine/load-error.ts'
 import type { ErrorKind } from '../report/result.ts'
-import type { ParsedResponse } from './parser.ts'
+import type { Matched } from './template.ts'
 
 /** What a right response looks like. Plain data, so that it can be sent to another process. */
 export interface Expectation {
@@ -65,11 +65,7 @@ export class Checker {
    * @param body of a sampled response
    * @param path the path of the request
    */
-  verdict(
-    { status, bodyLength }: ParsedResponse,
-    body: Buffer | undefined,
-    path: number,
-  ): ErrorKind | undefined {
+  verdict({ status, bodyLength }: Matched, body: Buffer | undefined, path: number): ErrorKind | undefined {
     if (status !== this.status) return 'status'
     const expected = this.#bodies.length > 0 ? this.#bodies[path] : undefined
     if (expected === undefined) return undefined

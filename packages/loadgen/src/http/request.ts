@@ -1,9 +1,7 @@
+import { type Header, requestBytes } from '@startgrid/wire/request.ts'
 import { LoadError } from '../engine/load-error.ts'
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-
-/** Methods whose request says how long its body is, even when there is none (RFC 9110, section 8.6). */
-const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH'])
 
 export interface RequestOptions {
   method: string
@@ -29,18 +27,13 @@ export function requestParts({ method, path, headers, host, body, close }: Reque
   validateMethod(method)
   validatePath(path)
   const content = body === undefined ? undefined : Buffer.from(body)
-  const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
-  const lines: string[] = []
-  if (!names.has('host')) lines.push(`host: ${host}`)
-  if (close && !asksToClose(headers)) lines.push('connection: close')
-  if (content !== undefined || (WITH_CONTENT.has(method) && !names.has('content-length')))
-    lines.push(`content-length: ${content?.length ?? 0}`)
-  for (const [name, value] of Object.entries(headers)) {
-    validateFraming(name, value, content)
-    lines.push(headerLine(name, value))
-  }
-  const head = [' HTTP/1.1', ...lines].join('\r\n')
-  return { before: `${method} `, after: `${head}\r\n\r\n${content?.toString('latin1') ?? ''}` }
+  const own = Object.entries(headers)
+  for (const [name, value] of own) validateHeader(name, value, content)
+  const closing: Header[] = close && !asksToClose(headers) ? [['connection', 'close']] : []
+  const request = { method, target: path, headers: [...closing, ...own], ...(content && { body: content }) }
+  const text = requestBytes(request, host).toString('latin1')
+  const at = method.length + 1
+  return { before: text.slice(0, at), after: text.slice(at + path.length) }
 }
 
 /** Whether the request itself asks the server to close the connection after its response. */
@@ -62,20 +55,14 @@ function validatePath(path: string): void {
   )
 }
 
-/** The headers that say where the request ends. */
-function validateFraming(name: string, value: string, content: Buffer | undefined): void {
+function validateHeader(name: string, value: string, content: Buffer | undefined): void {
+  if (!TOKEN.test(name)) throw new LoadError(`${JSON.stringify(name)} is not a header name.`)
+  if (!/^[\t -~\x80-\xff]*$/.test(value))
+    throw new LoadError(`The value of the header ${name} holds a character that a header cannot carry.`)
   const lower = name.toLowerCase()
   if (lower !== 'transfer-encoding' && lower !== 'content-length') return
   if (lower === 'content-length' && content === undefined && value.trim() === '0') return
   const length =
     content === undefined ? 'Requests are sent without a body' : 'The length of the body is known'
   throw new LoadError(`${length}, so the header ${name} cannot be set to ${value}.`)
-}
-
-function headerLine(name: string, value: string): string {
-  if (!TOKEN.test(name)) throw new LoadError(`${JSON.stringify(name)} is not a header name.`)
-  if (!/^[\t -~\x80-\xff]*$/.test(value)) {
-    throw new LoadError(`The value of the header ${name} holds a character that a header cannot carry.`)
-  }
-  return `${name}: ${value}`
 }

@@ -1,12 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { BlockList, connect, type IPVersion, isIP } from 'node:net'
+import { BlockList, type IPVersion, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls'
-import { certificateCheck, type Target } from '@startgrid/cli/arguments.ts'
+import type { ConnectionOptions } from 'node:tls'
+import { openConnection } from '@startgrid/wire/client.ts'
+import { connect, type Target } from '@startgrid/wire/target.ts'
 import { LoadError } from '../engine/load-error.ts'
-
-export type { Target }
 
 /**
  * Resolves a target's name once, so that no request pays for it, and rejects public addresses: load on somebody else's server
@@ -35,43 +34,11 @@ export async function resolveTarget(target: Target): Promise<Target> {
 }
 
 /**
- * Opens one connection and closes it again.
- * @param tls as `secureOptions` says
- * @returns the error (such as `ECONNREFUSED`) if no server accepts it; otherwise undefined
- */
-export function probe(target: Target, tls?: TlsOptions): Promise<NodeJS.ErrnoException | undefined> {
-  return new Promise((resolve) => {
-    const options = connectOptions(target)
-    const socket = tls ? connectTls({ ...options, ...tls }) : connect(options)
-    socket.setTimeout(5_000, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })))
-    socket.once('error', resolve)
-    socket.once(tls ? 'secureConnect' : 'connect', () => {
-      socket.destroy()
-      resolve(undefined)
-    })
-  })
-}
-
-/** The target as `node:net` takes it. */
-export function connectOptions(target: Target): { path: string } | { host: string; port: number } {
-  return 'socketPath' in target ? { path: target.socketPath } : { host: target.host, port: target.port }
-}
-
-/**
- * How connections to a target speak TLS; undefined without.
- * @param target as its URL names it, since its certificate has that name
- */
-export function secureOptions(target: Target): TlsOptions | undefined {
-  if ('socketPath' in target || target.ca === undefined) return undefined
-  return { ...certificateCheck(target), ALPNProtocols: ['http/1.1'] }
-}
-
-/**
  * Opens one connection over TLS and closes it when the server has sent a session. In TLS 1.3 that is after the handshake.
  * @throws {LoadError} if it sends none within 5 s
  */
-export async function openSession(target: Target, tls: TlsOptions | undefined): Promise<Buffer> {
-  const socket = connectTls({ ...connectOptions(target), ...tls })
+export async function openSession(target: Target, tls: ConnectionOptions | undefined): Promise<Buffer> {
+  const socket = connect(target, undefined, tls)
   try {
     const [session] = await once(socket.resume(), 'session', { signal: AbortSignal.timeout(5_000) })
     return session as Buffer
@@ -80,13 +47,6 @@ export async function openSession(target: Target, tls: TlsOptions | undefined): 
   } finally {
     socket.destroy()
   }
-}
-
-/** The target as a `host` header names it. */
-export function hostHeader(target: Target): string {
-  if ('socketPath' in target) return 'localhost'
-  const host = isIP(target.host) === 6 ? `[${target.host}]` : target.host
-  return target.port === (target.ca === undefined ? 80 : 443) ? host : `${host}:${target.port}`
 }
 
 async function addressesOf(host: string): Promise<string[]> {
@@ -126,10 +86,15 @@ function addressesAllowed(): BlockList {
   return allowed
 }
 
-async function firstOpen(candidates: readonly Target[]): Promise<Target | undefined> {
+async function firstOpen<Place extends { host: string; port: number }>(
+  candidates: readonly Place[],
+): Promise<Place | undefined> {
   if (candidates.length > 1) {
     for (const candidate of candidates) {
-      if ((await probe(candidate)) === undefined) return candidate
+      const { host, port } = candidate
+      const connection = await openConnection({ host, port }, { timeoutMs: 5_000 }).catch(() => undefined)
+      connection?.destroy()
+      if (connection !== undefined) return candidate
     }
   }
   return candidates[0]

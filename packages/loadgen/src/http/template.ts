@@ -1,4 +1,10 @@
-import type { ParsedResponse, ResponseParser } from './parser.ts'
+import type { ResponseReader } from '@startgrid/wire/reader.ts'
+
+/** What was found in the response that a template was made from. */
+export interface Matched {
+  readonly status: number
+  readonly bodyLength: number
+}
 
 const LF = 0x0a
 const SPACE = 0x20
@@ -20,7 +26,7 @@ const TOP_BITS = 0x80808080 | 0
  * lines, the same status and the same body length: a match is as reliable as parsing. Words of four bytes are compared.
  */
 export class ResponseTemplate {
-  response: ParsedResponse = { status: 0, bodyLength: 0 }
+  response: Matched = { status: 0, bodyLength: 0 }
   /** Bytes of the complete response; -1 before the first one. */
   #length = -1
   #words = 0
@@ -51,8 +57,8 @@ export class ResponseTemplate {
    * responses are not learnt again and again.
    * @param bytes the receive buffer, in which the response begins at 0 and ends at `length`
    */
-  miss(bytes: Buffer, length: number, { status, bodyLength, reusable, chunked }: ResponseParser): void {
-    if (++this.#misses < this.#patience || chunked || !reusable) return
+  miss(bytes: Buffer, length: number, { status, bodyLength, reusable, framing }: ResponseReader): void {
+    if (++this.#misses < this.#patience || framing === 'chunked' || !reusable) return
     this.#misses = 0
     this.#patience *= 2
     this.response = { status, bodyLength }

@@ -1,5 +1,5 @@
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
-import type { Target } from '@startgrid/grid/launcher.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 
 /** What a client saw of a response, up to its end or the cut. */
 export interface Seen {

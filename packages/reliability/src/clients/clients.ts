@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Role } from '@startgrid/grid/apps.ts'
-import type { Target } from '@startgrid/grid/launcher.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import { ask, type Seen } from './ask.ts'
 
 /** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { App } from '@startgrid/grid/apps.ts'
-import type { Target } from '@startgrid/grid/launcher.ts'
 import { ASSETS } from '@startgrid/shared/page/server.js'
+import type { Target } from '@startgrid/wire/target.ts'
 import type { AskOptions } from './ask.ts'
 
 /** One request of a mixed load, and the statuses that are right. */

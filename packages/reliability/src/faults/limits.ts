@@ -1,4 +1,5 @@
-import { NEVER_SHED, type Target } from '@startgrid/grid/launcher.ts'
+import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import { type AskOptions, ask } from '../clients/ask.ts'
 import { LIGHT } from '../clients/clients.ts'
 import type { Fault } from '../fault.ts'

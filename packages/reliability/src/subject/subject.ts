@@ -1,13 +1,8 @@
 import type { App } from '@startgrid/grid/apps.ts'
-import {
-  type Launch,
-  type LaunchOptions,
-  launch,
-  type Startable,
-  type Target,
-} from '@startgrid/grid/launcher.ts'
+import { type Launch, type LaunchOptions, launch, type Startable } from '@startgrid/grid/launcher.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import { Clients, type ClientsOptions } from '../clients/clients.ts'
 
 interface SubjectOptions {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { headerValue } from '../../http/header.ts'
-import type { Request } from '../../http/request.ts'
-import type { HttpResponse } from '../../http/response.ts'
+import type { Response } from '@startgrid/wire/reader.ts'
+import type { Request } from '@startgrid/wire/request.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
 import type { Check } from '../check.ts'
 import { asset, problem } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
@@ -84,7 +84,7 @@ export const assets: readonly Check[] = [
 ]
 
 /** The decoded body must equal the file. */
-function compareDecoded(probe: Probe, request: Request, response: HttpResponse, body: Buffer): void {
+function compareDecoded(probe: Probe, request: Request, response: Response, body: Buffer): void {
   const coding = headerValue(response.headers, 'content-encoding')
   try {
     probe.report(request, ...compareBytes(body, decode(response.body, coding)))

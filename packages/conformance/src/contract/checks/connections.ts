@@ -1,6 +1,5 @@
-import { headerValue } from '../../http/header.ts'
-import { methodOf, type Request, requestBytes } from '../../http/request.ts'
-import { authority } from '../../http/target.ts'
+import { headerValue, methodOf, type Request, requestBytes } from '@startgrid/wire/request.ts'
+import { authority } from '@startgrid/wire/target.ts'
 import type { Check } from '../check.ts'
 import { document, type Expectation, otherMethod, problem } from '../expectation.ts'
 import type { Probe } from '../probe.ts'

@@ -1,4 +1,4 @@
-import type { Header } from '../../http/header.ts'
+import type { Header } from '@startgrid/wire/request.ts'
 import type { Check } from '../check.ts'
 import { otherMethod, problem } from '../expectation.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'

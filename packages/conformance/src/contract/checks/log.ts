@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Request } from '../../http/request.ts'
+import type { Request } from '@startgrid/wire/request.ts'
 import type { Check } from '../check.ts'
 import { otherMethod, problem } from '../expectation.ts'
 import type { Probe } from '../probe.ts'

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
-import { headerValue } from '../../http/header.ts'
-import type { Request } from '../../http/request.ts'
+import type { Request } from '@startgrid/wire/request.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
 import type { Check } from '../check.ts'
 import { document, type Expectation, invalid } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'

@@ -1,7 +1,8 @@
 import { constants, gunzipSync } from 'node:zlib'
 import { PRODUCTS, product } from '@startgrid/shared/page/shop/product.ts'
-import type { Request } from '../../http/request.ts'
-import type { Fragment, HttpResponse } from '../../http/response.ts'
+import { ask } from '@startgrid/wire/client.ts'
+import type { Fragment, Response } from '@startgrid/wire/reader.ts'
+import type { Request } from '@startgrid/wire/request.ts'
 import type { Check } from '../check.ts'
 import { document } from '../expectation.ts'
 import { compareBytes, type Finding } from '../finding.ts'
@@ -39,7 +40,7 @@ export const stream: readonly Check[] = [
         target: `/stream?items=${ITEMS}&delay=${DELAY}`,
         headers: [['accept-encoding', 'gzip']],
       }
-      const exchange = () => probe.connected((connection) => connection.exchange(request))
+      const exchange = () => ask(probe.subject.target, request, probe.subject)
       await expectOrder(probe, request, () => probe.attempt(request, exchange), decodeStart)
     },
   },
@@ -72,7 +73,7 @@ export const stream: readonly Check[] = [
 async function expectOrder(
   probe: Probe,
   request: Request,
-  exchange: () => Promise<HttpResponse | undefined>,
+  exchange: () => Promise<Response | undefined>,
   decode?: (bytes: Buffer) => Buffer,
 ): Promise<void> {
   let findings: Finding[] = []
@@ -123,6 +124,6 @@ async function expectDelay(probe: Probe, target: string, delay: number): Promise
   )
 }
 
-function anonymous(response: HttpResponse): Buffer {
+function anonymous(response: Response): Buffer {
   return Buffer.from(assembleStream(withoutSecrets(response)))
 }

@@ -1,0 +1,100 @@
+import { connect as connectTcp, isIP, isIPv6, type Socket, type SocketConstructorOpts } from 'node:net'
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  TLSSocket,
+} from 'node:tls'
+
+/** Where a server listens. With `ca`, it speaks TLS: its certificate must be by this authority, in PEM, or by anybody (null). */
+export type Target = { host: string; port: number; ca?: string | null } | { socketPath: string }
+
+/** A URL that stands for no target; the message is a sentence. */
+export class TargetError extends Error {
+  override name = 'TargetError'
+}
+
+/**
+ * Where the server of an http or https URL listens. Its certificate is checked as Node does by default.
+ * @param insecure `--insecure`: a server on loopback may have any certificate
+ * @throws {TargetError} for `insecure` elsewhere, or without TLS
+ */
+export function targetOf({ protocol, hostname, port, origin }: URL, insecure = false) {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (insecure && !(protocol === 'https:' && /^(?:localhost|127\..*|::1)$/.test(host)))
+    throw new TargetError(`--insecure is for https:// on this machine's loopback, not for ${origin}.`)
+  if (protocol === 'http:') return { host, port: Number(port || 80) }
+  const ca = insecure ? null : getCACertificates('default').join('\n')
+  return { host, port: Number(port || 443), ca }
+}
+
+/** The value of the Host header (RFC 9110 section 7.2). A unix socket has no name of its own. */
+export function authority(target: Target): string {
+  if ('socketPath' in target) return 'localhost'
+  const host = isIPv6(target.host) ? `[${target.host}]` : target.host
+  return target.port === (target.ca === undefined ? 80 : 443) ? host : `${host}:${target.port}`
+}
+
+/** The target as a person would write it. */
+export function formatTarget(target: Target): string {
+  if ('socketPath' in target) return `unix:${target.socketPath}`
+  return `${target.ca === undefined ? 'http' : 'https'}://${authority(target)}`
+}
+
+/** The target as `node:net` takes it. */
+export function connectOptions(target: Target): { path: string } | { host: string; port: number } {
+  return 'socketPath' in target ? { path: target.socketPath } : { host: target.host, port: target.port }
+}
+
+/** One for all connections with the same authorities, because to parse those takes milliseconds. */
+const contexts = new Map<string | undefined, SecureContext>()
+
+/** How connections to a target speak TLS, as `node:tls` takes it; undefined without. */
+export function tlsOptions(target: Target): ConnectionOptions | undefined {
+  if ('socketPath' in target || target.ca === undefined) return undefined
+  const ca = target.ca ?? undefined
+  const secureContext = contexts.get(ca) ?? createSecureContext({ ca })
+  contexts.set(ca, secureContext)
+  return {
+    // An address is no name that a client may send (RFC 6066 section 3).
+    ...(isIP(target.host) === 0 && { servername: target.host }),
+    secureContext,
+    ALPNProtocols: ['http/1.1'],
+    ...(ca === undefined && { rejectUnauthorized: false }),
+  }
+}
+
+/**
+ * Connects.
+ * @param onReady called once requests can be sent: over TLS after the handshake
+ * @param tls other options than those of the target, such as a session
+ * @param options further ones of the socket
+ */
+export function connect(
+  target: Target,
+  onReady?: () => void,
+  tls = tlsOptions(target),
+  options: Pick<SocketConstructorOpts, 'onread'> = {},
+): Socket {
+  const all = { ...connectOptions(target), noDelay: true, ...options }
+  if (tls === undefined) return connectTcp(all, onReady)
+  return connectTls({ ...all, ...tls }, onReady)
+}
+
+/** Such as `TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, http/1.1, full`; undefined without TLS. */
+export function describeTls(socket: Socket): string | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined
+  const exchange = socket.getEphemeralKeyInfo()
+  const group = exchange !== null && 'name' in exchange ? exchange.name : 'unknown group'
+  const kind = socket.isSessionReused() ? 'resumed' : 'full'
+  const { name } = socket.getCipher()
+  return [socket.getProtocol(), name, group, socket.alpnProtocol || 'no ALPN', kind].join(', ')
+}
+
+/** Why TLS failed, as a sentence; undefined if it was not the certificate. */
+export function whyNotTrusted(place: string, { code = '' }: NodeJS.ErrnoException): string | undefined {
+  if (!/CERT|VERIFY/.test(code)) return undefined
+  return `The certificate of ${place} is not trusted (${code}): on loopback, --insecure accepts it.`
+}

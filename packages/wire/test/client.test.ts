@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { ask, openConnection } from '../src/client.ts'
+import { NoResponse } from '../src/reader.ts'
+
+/** A server that does nothing but what `serve` does. */
+async function start(context: TestContext, serve: (socket: Socket) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}))
+    serve(socket)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  context.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+}
+
+const EMPTY = 'HTTP/1.1 204 No Content\r\n\r\n'
+const PATIENT = { timeoutMs: 10_000 }
+
+test('bytes behind a response are a fault of it', async (context) => {
+  const target = await start(context, (socket) => socket.write(`${EMPTY}more`))
+  const { faults } = await ask(target, { target: '/' }, PATIENT)
+  assert.deepEqual(faults, ['4 bytes after the response: "more"'])
+})
+
+test('responses of one connection, the head of one before its body', async (context) => {
+  const target = await start(context, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhe')
+    socket.once('data', () => socket.write(`llo${EMPTY}`))
+  })
+  const connection = await openConnection(target, PATIENT)
+  const { status, body } = await connection.head()
+  assert.deepEqual([status, body.length <= 2], [200, true])
+  await connection.send({ target: '/' })
+  assert.equal(String((await connection.response()).body), 'hello')
+  assert.equal(connection.isOpen, true)
+  assert.equal((await connection.response()).status, 204)
+  connection.destroy()
+})
+
+test('a closed connection is no response, and what came before it counts', async (context) => {
+  const target = await start(context, (socket) =>
+    socket.end(`${EMPTY}HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nab`),
+  )
+  const connection = await openConnection(target, PATIENT)
+  assert.equal((await connection.response()).status, 204)
+  await assert.rejects(connection.response(), (error) => {
+    assert.ok(error instanceof NoResponse)
+    assert.equal(error.failure, 'closed')
+    assert.equal(error.message, 'the connection was closed amid a response, after 2 bytes of its body')
+    assert.deepEqual([error.part?.status, String(error.part?.body)], [200, 'ab'])
+    return true
+  })
+  assert.equal(connection.isOpen, false)
+})
+
+test('a silent server is given up, and so is one that was waited for until an abort', async (context) => {
+  const target = await start(context, () => {})
+  await assert.rejects(ask(target, { target: '/' }, { timeoutMs: 100 }), { failure: 'timeout' })
+  const run = ask(target, { target: '/' }, { ...PATIENT, signal: AbortSignal.timeout(100) })
+  await assert.rejects(run, { failure: 'aborted' })
+})
+
+test('where nobody listens there is no response', async () => {
+  const nowhere = ask({ socketPath: '/no/such/socket' }, { target: '/' }, PATIENT)
+  await assert.rejects(nowhere, {
+    failure: 'refused',
+    message: /^Nothing listens at unix:\/no\/such\/socket /,
+  })
+})

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { array, assert as holds, integer, property } from 'fast-check'
+import { NoResponse, type Response, ResponseReader } from '../src/reader.ts'
+
+type Read = [status: number, body: string, framing: Response['framing'], reusable: boolean]
+
+/** Reads the bytes of a connection in pieces, and then its end. */
+function readAll(pieces: Buffer[], method = 'GET'): Response[] {
+  const reader = new ResponseReader(method, Number.POSITIVE_INFINITY)
+  const found: Response[] = []
+  const take = () => {
+    const response = reader.response()
+    assert.ok(response)
+    assert.equal(response.body.length, reader.bodyLength)
+    found.push(response)
+  }
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) {
+      at = reader.read(piece, at, piece.length)
+      if (reader.complete) take()
+      else assert.equal(at, piece.length)
+    }
+  }
+  if (reader.end()) take()
+  else assert.equal(reader.started, false, 'the stream ends inside a response')
+  return found
+}
+
+function read(text: string, method?: string): Response {
+  const [response] = readAll([Buffer.from(text, 'latin1')], method)
+  assert.ok(response)
+  return response
+}
+
+/** A connection's bytes, all its pieces by themselves, and pieces of the given sizes over and over. */
+function cuts(bytes: Buffer, sizes: readonly number[]): Buffer[] {
+  const pieces: Buffer[] = []
+  for (let at = 0, n = 0; at < bytes.length; n++) {
+    const end = at + (sizes[n % sizes.length] ?? 1)
+    pieces.push(bytes.subarray(at, end))
+    at = end
+  }
+  return pieces
+}
+
+const LENGTH = 'HTTP/1.1 200 OK\r\nDate: x\r\nContent-Length: 5\r\n\r\nhello'
+const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+const HELLO: Read = [200, 'hello', 'length', true]
+
+const STREAMS: { name: string; text: string; responses: Read[]; method?: string }[] = [
+  {
+    name: 'two responses',
+    text: LENGTH + LENGTH.replace('200', '500'),
+    responses: [HELLO, [500, 'hello', 'length', true]],
+  },
+  {
+    name: 'an empty body',
+    text: LENGTH.replace('5\r\n\r\nhello', '0\r\n\r\n') + LENGTH,
+    responses: [[200, '', 'length', true], HELLO],
+  },
+  {
+    name: 'chunks',
+    text: `${CHUNKED}5\r\nhello\r\n00A\r\n, world\r\n\r\r\n0\r\n\r\n${LENGTH}`,
+    responses: [[200, 'hello, world\r\n\r', 'chunked', true], HELLO],
+  },
+  {
+    name: 'chunks with extensions and trailers',
+    text: `${CHUNKED}5;a="b;c" ; d\r\nhello\r\n1 \r\n!\r\n0;last\r\nContent-Length: 99\r\nx: y\r\n\r\n${LENGTH}`,
+    responses: [[200, 'hello!', 'chunked', true], HELLO],
+  },
+  {
+    name: 'transfer-encoding over content-length',
+    text: `${LENGTH.slice(0, -9)}\r\nTRANSFER-encoding: gzip , CHUNKED\r\n\r\n1\r\nx\r\n0\r\n\r\n${LENGTH}`,
+    responses: [[200, 'x', 'chunked', true], HELLO],
+  },
+  {
+    name: '204 and 304',
+    text: `HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n${LENGTH}`,
+    responses: [[204, '', 'none', true], [304, '', 'none', true], HELLO],
+  },
+  {
+    name: 'HEAD',
+    method: 'HEAD',
+    text: `${LENGTH.slice(0, -5)}${CHUNKED}`,
+    responses: [
+      [200, '', 'none', true],
+      [200, '', 'none', true],
+    ],
+  },
+  {
+    name: 'informational responses first',
+    text: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>; connection: close\r\n\r\n${LENGTH}`,
+    responses: [HELLO],
+  },
+  {
+    name: 'connection: close',
+    text: 'HTTP/1.1 200 OK\r\nConnection: foo, Close\r\nContent-Length: 2\r\n\r\nhi',
+    responses: [[200, 'hi', 'length', false]],
+  },
+  {
+    name: 'a body that ends with the connection',
+    text: 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil\r\n\r\nclose',
+    responses: [[200, 'until\r\n\r\nclose', 'close', false]],
+  },
+  {
+    name: 'a transfer-encoding that is not chunked at last',
+    text: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\nContent-Length: 1\r\n\r\nabc',
+    responses: [[200, 'abc', 'close', false]],
+  },
+  {
+    name: 'HTTP/1.0',
+    text:
+      'HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\na' +
+      'HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nb',
+    responses: [
+      [200, 'a', 'length', true],
+      [200, 'b', 'length', false],
+    ],
+  },
+  {
+    name: 'bare line feeds, no reason, odd white space',
+    text: 'HTTP/1.1 200\nContent-Length:\t 2 \t\nX:\nConnection:close ,\n\nhi',
+    responses: [[200, 'hi', 'length', false]],
+  },
+  {
+    name: 'names that only begin or end like known ones',
+    text: 'HTTP/1.1 200 \r\nContent-Length-X: 9\r\nX-Content-Length: 9\r\nConnectio: close\r\nContent-Length: 2\r\n\r\nhi',
+    responses: [[200, 'hi', 'length', true]],
+  },
+  {
+    name: 'the same length twice',
+    text: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 02\r\n\r\nhi',
+    responses: [[200, 'hi', 'length', true]],
+  },
+]
+
+for (const { name, text, responses, method } of STREAMS) {
+  test(`${name}, however the bytes are cut`, () => {
+    const bytes = Buffer.from(text, 'latin1')
+    const found = (sizes: readonly number[]) =>
+      readAll(cuts(bytes, sizes), method).map(
+        ({ status, body, framing, reusable }): Read => [status, body.toString('latin1'), framing, reusable],
+      )
+    assert.deepEqual(found([bytes.length]), responses)
+    assert.deepEqual(found([1]), responses)
+    for (let at = 1; at < bytes.length; at++) assert.deepEqual(found([at, bytes.length]), responses)
+    const sizes = array(integer({ min: 1, max: 20 }), { minLength: 1 })
+    holds(property(sizes, (some) => assert.deepEqual(found(some), responses)))
+  })
+}
+
+const MALFORMED = {
+  'another protocol': 'SSH-2.0-OpenSSH\r\n',
+  'HTTP/2': 'HTTP/2.0 200 OK\r\n\r\n',
+  'HTTP/1.2': 'HTTP/1.2 200 OK\r\n\r\n',
+  'no space after the version': 'HTTP/1.1-200 OK\r\n\r\n',
+  'a status of two digits': 'HTTP/1.1 20 OK\r\n\r\n',
+  'a status of four digits': 'HTTP/1.1 2000 OK\r\n\r\n',
+  'a status below 100': 'HTTP/1.1 099 OK\r\n\r\n',
+  'a header without colon': 'HTTP/1.1 200 OK\r\nnonsense\r\n\r\n',
+  'a header without name': 'HTTP/1.1 200 OK\r\n: x\r\n\r\n',
+  'a space before the colon': 'HTTP/1.1 200 OK\r\ncontent-length : 1\r\n\r\n',
+  'a folded header': 'HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n',
+  'a control character': 'HTTP/1.1 200 OK\r\na: b\0\r\n\r\n',
+  'a carriage return alone': 'HTTP/1.1 200 OK\r\na: b\rc\r\n\r\n',
+  'two lengths': 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+  'a list of lengths': 'HTTP/1.1 200 OK\r\ncontent-length: 1, 1\r\n\r\n',
+  'a negative length': 'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n',
+  'an empty length': 'HTTP/1.1 200 OK\r\ncontent-length: \r\n\r\n',
+  'a length in two parts': 'HTTP/1.1 200 OK\r\ncontent-length: 1 2\r\n\r\n',
+  'a length beyond all bounds': 'HTTP/1.1 200 OK\r\ncontent-length: 9999999999999999\r\n\r\n',
+  'a chunk without size': `${CHUNKED}\r\n`,
+  'a chunk size that is not hexadecimal': `${CHUNKED}g\r\n`,
+  'a chunk size beyond all bounds': `${CHUNKED}10000000000000\r\n`,
+  'a chunk longer than its size': `${CHUNKED}1\r\nab\r\n`,
+  'two carriage returns after a chunk': `${CHUNKED}1\r\na\r\r\n`,
+}
+
+test('bytes that are not a response are refused, however they are cut', () => {
+  for (const [name, text] of Object.entries(MALFORMED)) {
+    const bytes = Buffer.from(text, 'latin1')
+    const refused = (error: unknown) => error instanceof NoResponse && error.failure === 'malformed'
+    for (const size of [1, bytes.length]) assert.throws(() => readAll(cuts(bytes, [size])), refused, name)
+  }
+})
+
+test('a connection that ends inside a response is not a proper end', () => {
+  for (const text of [LENGTH, `${CHUNKED}5\r\nhello\r\n0\r\n\r\n`]) {
+    for (let length = 1; length < text.length; length++) {
+      const reader = new ResponseReader()
+      reader.read(Buffer.from(text), 0, length)
+      assert.equal(reader.started, true)
+      assert.equal(reader.end(), false)
+    }
+  }
+})
+
+test('headers keep their order, case and repetition', () => {
+  const { headers, faults } = read(
+    'HTTP/1.1 200 Very OK\r\nB: 1\r\na: 2\r\nb: 3\r\nContent-Length: 0\r\n\r\n',
+  )
+  assert.deepEqual(headers, [
+    ['B', '1'],
+    ['a', '2'],
+    ['b', '3'],
+    ['Content-Length', '0'],
+  ])
+  assert.deepEqual(faults, [])
+})
+
+test('what can be read, but should not be so, is a fault', () => {
+  const faults = (text: string) => read(text).faults
+  const both = `${LENGTH.slice(0, -9)}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`
+  assert.deepEqual(faults(both), ['both transfer-encoding and content-length'])
+  assert.deepEqual(faults('HTTP/1.1 204 X\nx: y\r\n\r\n'), ['a line that ends in LF without CR'])
+  assert.deepEqual(faults('HTTP/1.1 204\r\n\r\n'), ['no space behind the status'])
+  assert.deepEqual(faults('HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\nabc'), [
+    'the transfer-encoding gzip',
+  ])
+  assert.deepEqual(faults(`${CHUNKED}1;a=b\r\na\r\n0\r\n\r\n`), ['a chunk with an extension'])
+  for (const value of ['a', '  a', ' a ', '\ta', ' a\t', ' ', ''])
+    assert.deepEqual(faults(`HTTP/1.1 204 X\r\nx:${value}\r\n\r\n`), [
+      `odd whitespace in the header ${JSON.stringify(`x:${value}`)}`,
+    ])
+})
+
+test('of a body, only what is wanted is kept', () => {
+  const reader = new ResponseReader()
+  const bytes = Buffer.from(LENGTH)
+  const kept = [0, 1, 0].map((keep) => {
+    reader.keep = keep
+    reader.read(bytes, 0, bytes.length)
+    return reader.body().toString()
+  })
+  assert.deepEqual(kept, ['', 'hello', ''])
+  assert.equal(reader.bodyLength, 5)
+})
