@@ -148,7 +148,7 @@ describe('contract', { skip }, () => {
       })
 
       test('headers: forged ones of proxies are overwritten, the others untouched, none added to the response', async () => {
-        const id = 'X-Request-Id: abc.DEF_1-2'
+        const id = 'X-Request-Id: abc-DEF_1-2'
         const response = await ask({
           target: '/json',
           headers: [...FORGED, 'Accept-Language: de', 'X_Request_Id: spoofed', id],
@@ -159,13 +159,13 @@ describe('contract', { skip }, () => {
           'x-forwarded-for': '127.0.0.1',
           'x-forwarded-proto': way === 'nginx-tls' ? 'https' : 'http',
           'x-forwarded-host': 'example.test:81',
-          'x-request-id': 'abc.DEF_1-2',
+          'x-request-id': 'abc-DEF_1-2',
           'accept-language': 'de',
         })
         assert.deepEqual(Object.keys(response.headers).sort(), [
           ...['connection', 'content-length', 'content-type', 'date', 'server', 'x-request-id'],
         ])
-        assert.equal(response.headers['x-request-id'], 'abc.DEF_1-2')
+        assert.equal(response.headers['x-request-id'], 'abc-DEF_1-2')
         assert.equal(response.headers.server, 'nginx')
       })
 
@@ -175,7 +175,7 @@ describe('contract', { skip }, () => {
           return (await ask({ target: '/json', headers })).headers['x-request-id'] ?? ''
         }
         assert.match(await idFor(), /^[0-9a-f]{32}$/)
-        for (const id of ['a b', 'x'.repeat(65), 'ä', '{"a":1}'])
+        for (const id of ['a b', 'x'.repeat(65), 'a.b', 'ä', '{"a":1}'])
           assert.match(await idFor(id), /^[0-9a-f]{32}$/, id)
         assert.equal(await idFor('x'.repeat(64)), 'x'.repeat(64))
       })

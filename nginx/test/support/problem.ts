@@ -11,7 +11,7 @@ export function assertOwn(response: RawResponse, expected: Record<string, string
   const { date, connection, 'x-request-id': id, ...headers } = response.headers
   const { 'x-request-id': sent, ...others } = expected
   assert.ok(date !== undefined && connection !== undefined)
-  assert.match(id ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+  assert.match(id ?? '', /^[A-Za-z0-9_-]{1,64}$/)
   if (sent !== undefined) assert.equal(id, sent)
   assert.deepEqual(headers, { server: 'nginx', ...SECURITY_HEADERS, ...others })
 }
