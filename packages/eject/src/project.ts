@@ -131,8 +131,7 @@ function isNeeded(path: string, { role, runtime }: App): boolean {
   if (OF_PAGES.some((one) => path.startsWith(one)) && role !== 'ssr') return false
   if (path.startsWith('shared/page/dev/')) return !isInNginx && stem !== (runtime === 'bun' ? 'node' : 'bun')
   if (path.startsWith('shared/page/')) return true
-  if (path.startsWith('shared/') && isInNginx) return role === 'ssr' && path === 'shared/security.ts'
-  if (path.startsWith('shared/')) return path.startsWith('shared/testing/') || path.split('/').length === 2
+  if (path.startsWith('shared/')) return !isInNginx || (role === 'ssr' && path === 'shared/security.ts')
   if (path.startsWith('nginx/')) return !NOT_FOR_A_PROXY.includes(stem)
   if (isInNginx && STARTS_NGINX.includes(path)) return false
   const isOfAnotherRole = ROLES.some((one) => one !== role && one === stem)
