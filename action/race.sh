@@ -7,6 +7,7 @@ startgrid=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 output=$(mktemp -d)
 words=(--git "$RACE_BASE" --git HEAD --twin --name A=base --name B=head --max-time "${RACE_MAX_TIME:-5m}" --output "$output")
 [ -z "${RACE_COMMAND:-}" ] || words+=(--command "$RACE_COMMAND")
+[ -z "${RACE_BUILD:-}" ] || words+=(--build "$RACE_BUILD")
 [ -z "${RACE_LIMIT:-}" ] || words+=(--fail-on-regression "$RACE_LIMIT")
 for path in ${RACE_PATH:-/}; do words+=(--path "$path"); done
 

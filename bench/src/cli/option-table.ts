@@ -54,7 +54,14 @@ export const RACE = {
     'REF',
     'checked out, installed and built in a temporary directory, as is this directory with what is not committed; given twice, two refs',
   ),
-  command: text('COMMAND', 'starts them, instead of their start script', { needs: 'git' }),
+  command: text(
+    'COMMAND',
+    'starts them, instead of their start script; its files may be outside of the repository',
+    { needs: 'git' },
+  ),
+  build: text('COMMAND', 'builds each, from the root of its workspace, instead of its build script', {
+    needs: 'git',
+  }),
   path: texts(
     'PATH',
     'what is asked; several are compared one by one (default /), or with weights as one mixture: --path 3:/items --path /health',

@@ -19,6 +19,8 @@ export interface RaceOptions {
   git: readonly string[]
   /** What starts a checkout, instead of its own start script. */
   start: string | undefined
+  /** What builds a checkout, instead of its own build script. */
+  build: string | undefined
   ready: Omit<Command, 'command' | 'directory'>
   /** Where the person typed. */
   directory: string
@@ -54,7 +56,7 @@ const HEATS = 10
 /** @throws {UsageError} in one sentence */
 export function readRaceOptions(args: readonly string[], program: string): RaceOptions {
   const { values, positionals } = readCommandLine(args, RACE, program)
-  const { git, command: start, 'expect-status': status } = values
+  const { git, command: start, build, 'expect-status': status } = values
   assertGit(git, positionals)
   if (positionals.length + git.length === 0)
     throw new UsageError(
@@ -80,7 +82,7 @@ export function readRaceOptions(args: readonly string[], program: string): RaceO
         : { name, command: { command: line, directory, ready, readyTimeoutMs } }
     }),
     git,
-    start,
+    ...{ start, build },
     ready: { ready, readyTimeoutMs },
     directory,
     requests,
@@ -115,8 +117,9 @@ export function recordOfRace(
   systems: readonly RaceSystem[],
 ): RaceRecord {
   return {
-    systems: systems.map(({ name, command, running, commit }) => ({
+    systems: systems.map(({ name, command, running, commit, tools }) => ({
       name,
+      ...(tools !== undefined && { tools }),
       commit: commit ?? null,
       command: command === undefined ? null : withoutValues(command.command),
       url: running ?? null,
@@ -225,6 +228,7 @@ const TOLD: Readonly<Record<string, (value: string) => string>> = {
   '--header': (value) => value.replace(/:.*$/s, ': …'),
   '--body': (value) => (value.startsWith('@') ? value : '…'),
   '--command': withoutValues,
+  '--build': withoutValues,
   '--path': withoutQueryValues,
   '--ready-path': withoutQueryValues,
 }

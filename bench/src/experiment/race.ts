@@ -32,6 +32,8 @@ export interface RaceSystem {
   running?: string
   /** What it was checked out from. */
   commit?: string
+  /** With which versions of programs it is started, as text. */
+  tools?: string
 }
 
 /** Systems in the order in which they were named: the first is what the others are compared with. */
@@ -75,7 +77,7 @@ function nameOf({ mix, ...asked }: Workload): string {
   return nameAsked({ ...asked, path: mix.map(({ path, weight }) => `${weight}:${path}`).join(' ') })
 }
 
-function systemOf({ name, commit: _, ...how }: RaceSystem): System {
+function systemOf({ name, commit: _, tools: _tools, ...how }: RaceSystem): System {
   // A server that waits for a database is measured as well: CPU per request then decides.
   return { title: name, serverBound: false, ...how }
 }

@@ -8,7 +8,7 @@ import { analyseStudy } from '../judge/study/analysis.ts'
 import { LEAST_STARTS } from '../judge/study/findings.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
 import type { Finding } from '../model/figures.ts'
-import type { StudyResult } from '../model/result.ts'
+import type { StudyResult, Warning } from '../model/result.ts'
 import { type HeatPlan, runHeats } from './heats.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS, type PilotOptions, pilot } from './pilot.ts'
 import { planOf } from './plan.ts'
@@ -20,6 +20,8 @@ interface RaceRun extends RunContext<StudyResult>, PilotOptions {
   cores: number
   /** As many starts as there is time for, but not fewer than planned. */
   fillsTime: boolean
+  /** Of what was prepared. */
+  warnings: readonly Warning[]
 }
 
 /**
@@ -30,7 +32,7 @@ interface RaceRun extends RunContext<StudyResult>, PilotOptions {
 export async function runRace(
   experiment: Experiment,
   result: StudyResult,
-  { guard, cores, fillsTime, ...context }: RaceRun,
+  { guard, cores, fillsTime, warnings, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
   const openRates = new Map<string, number>()
@@ -41,6 +43,7 @@ export async function runRace(
     figures: (so: StudyResult) => analyseStudy(known, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
+    for (const warning of warnings) prepared.warn(warning)
     for (const [name, race] of Object.entries(known.races)) {
       if (isProbe(race)) continue
       const cells = result.cells.filter((cell) => cell.race === name)

@@ -108,6 +108,8 @@ export interface Command {
   command: string
   /** Where it runs; absolute. */
   directory: string
+  /** Added to the person's environment. */
+  env?: Readonly<Record<string, string>>
   /** Ready when this is responded to as expected: with that status, or any 2xx. */
   ready: Asked & { status?: number }
   readyTimeoutMs: number

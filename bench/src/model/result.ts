@@ -63,7 +63,7 @@ export type Run = Measured & { kind: StoredResult['kind'] }
 export interface Warning {
   kind:
     | MachineWarning['kind']
-    | ('tools' | 'time' | 'not-saved')
+    | ('tools' | 'time' | 'not-saved' | 'unequal')
     // These follow from the figures; all others were seen while it ran.
     | ('shared-core' | 'external' | 'accounting' | 'disturbed' | 'suspect')
   text: string
@@ -80,7 +80,14 @@ export interface NginxVersion {
 /** What was asked of a race of commands. No value of a header or of the environment is in it. */
 export interface RaceRecord {
   /** The first one is what the others are compared with. A command is started, a URL ran already, a commit was checked out. */
-  systems: { name: string; command: string | null; url: string | null; commit: string | null }[]
+  systems: {
+    name: string
+    command: string | null
+    url: string | null
+    commit: string | null
+    /** Of a command: `node 22.15.0 and npm 10.9.2`, as far as they are on the person's PATH. */
+    tools?: string
+  }[]
   /** What is asked, with names of headers alone. A weight says how often it is drawn among others; null: it is a race of its own. */
   requests: {
     name: string

@@ -17,12 +17,26 @@ const { version, engines } = JSON.parse(readFileSync(join(PACKAGE, 'package.json
 }
 await buildProgram(
   {
-    startgrid: `${ROOT}bench/src/cli/startgrid.ts`,
+    main: `${ROOT}bench/src/cli/startgrid.ts`,
     'guard-process': `${ROOT}packages/machine/src/guard-process.ts`,
     child: `${ROOT}packages/loadgen/src/engine/child.ts`,
     'server-process': `${ROOT}packages/loadgen/src/instrument/server-process.ts`,
   },
   { directory: DIST, target: engines.node.replace('>=', 'node') },
+)
+// What an older Node cannot even read is imported only then.
+const least = engines.node.replace('>=', '')
+writeFileSync(
+  join(DIST, 'startgrid.js'),
+  `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split('.').map(Number)
+const [leastMajor, leastMinor] = '${least}'.split('.').map(Number)
+if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) import('./main.js')
+else {
+  console.error('startgrid itself needs Node ${least} or later, and this is ' + process.version + '. The servers that it starts may have any: name theirs, such as /path/to/node server.js.')
+  process.exitCode = 1
+}
+`,
 )
 // Reports hold them; they are read from beside the code.
 for (const file of globSync(`${ROOT}bench/src/report/html/*.{css,js}`))

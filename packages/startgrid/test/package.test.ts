@@ -99,6 +99,10 @@ describe('startgrid', () => {
       const again = await run(startgrid, ['report', dirname(report)], { cwd })
       equal(again.code, 0, again.stderr)
       equal(again.stdout, raced.stdout)
+      const older = "data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'20.19.1'}})"
+      const refused = await run('node', ['--import', older, startgrid, 'race', '--help'], { cwd })
+      deepEqual([refused.code, refused.stdout], [1, ''])
+      match(refused.stderr, /^startgrid itself needs Node 22\.15 or later[^\n]*\n$/)
     },
   )
 

@@ -3,15 +3,23 @@ import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { LoadError, resolveTarget } from '@startgrid/loadgen'
 import { Guard } from '@startgrid/machine/guard.ts'
-import { CheckoutError, type CheckoutOptions, checkOut } from '../../environments/command/checkout.ts'
+import {
+  type Checkout,
+  CheckoutError,
+  type CheckoutOptions,
+  checkOut,
+  whatDiffers,
+  withFilesOf,
+} from '../../environments/command/checkout.ts'
 import { addressOf } from '../../environments/command/origin.ts'
+import { toolsOf } from '../../environments/command/program.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/study/findings.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
-import type { StudyResult } from '../../model/result.ts'
-import { recordOf, writeResult } from '../../model/result-file.ts'
+import type { StudyResult, Warning } from '../../model/result.ts'
+import { writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, publish } from '../../report/output.ts'
 import { documentOfRace } from '../../report/study/race-document.ts'
 import { judgeRegressions, whyRunFailed } from '../exit-code.ts'
@@ -42,7 +50,7 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   }
   if (result === undefined) return code()
   save(result)
-  await publish(result, { document: documentOfRace(recordOf(result)), path: `${directory}/report` }, options)
+  await publish(result, { document: documentOfRace(result), path: `${directory}/report` }, options)
   if (signal.aborted) return code()
   const { regressions, caught, unjudged } = judgeRegressions(result, options.failOn)
   const failed = [...whyRunFailed(result), ...regressions]
@@ -57,11 +65,16 @@ async function measure(
   guard: Guard,
 ): Promise<StudyResult> {
   const { signal, progress } = context
+  const warnings: Warning[] = []
   const given =
-    options.git.length === 0 ? options.systems : await checkOutAll(options, { guard, signal, progress })
+    options.git.length === 0
+      ? options.systems.map(withTools)
+      : await checkOutAll(options, { guard, signal, progress, warnings })
+  for (const tools of new Set(given.flatMap((one) => one.tools ?? [])))
+    progress.say(`Servers are started with what is on your PATH: ${tools}.`)
   const systems = options.twin ? withTwin(given) : given
   const { experiment, result } = begin(options, systems)
-  await runRace(experiment, result, { ...options, ...context, guard })
+  await runRace(experiment, result, { ...options, ...context, guard, warnings })
   return result
 }
 
@@ -105,19 +118,32 @@ function withTwin(systems: readonly RaceSystem[]): RaceSystem[] {
   return first === undefined ? [] : [...systems, { ...first, name: `${first.name} itself` }]
 }
 
+function withTools(system: RaceSystem): RaceSystem {
+  const { command } = system
+  return command === undefined ? system : { ...system, tools: toolsOf(command.directory) }
+}
+
 /** Both sides alike, so that nothing but their code differs. */
 async function checkOutAll(
-  { git, start, ready, systems, directory }: RaceOptions,
-  { progress, ...context }: Pick<CheckoutOptions, 'guard' | 'signal'> & Pick<RunContext, 'progress'>,
+  { git, start, build, ready, systems, directory: from }: RaceOptions,
+  {
+    progress,
+    warnings,
+    ...context
+  }: Pick<CheckoutOptions, 'guard' | 'signal'> & Pick<RunContext, 'progress'> & { warnings: Warning[] },
 ): Promise<RaceSystem[]> {
   const say = (text: string) => progress.say(text)
-  const found: RaceSystem[] = []
-  for (const [index, { name }] of systems.entries()) {
-    const one = await checkOut(git[index], { ...context, from: directory, say })
-    const command = start ?? one.start
+  const sides: Checkout[] = []
+  for (const index of systems.keys()) sides.push(await checkOut(git[index], { ...context, from, build, say }))
+  const names = systems.map(({ name }) => name)
+  const text = whatDiffers(names, sides)
+  if (text !== undefined) warnings.push({ kind: 'unequal', text })
+  return sides.map(({ directory, start: own, env, manager, commit }, index) => {
+    const name = names[index] ?? ''
+    const command = start === undefined ? own : withFilesOf(start, from, sides)
     if (command === undefined)
       throw new CheckoutError(`${name} has no start script: say how it is started with --command.`)
-    found.push({ name, command: { ...ready, command, directory: one.directory }, commit: one.commit })
-  }
-  return found
+    const tools = toolsOf(directory, manager)
+    return { name, command: { ...ready, command, directory, env }, commit, tools }
+  })
 }

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, relative } from 'node:path'
+import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
-import { capital } from '@startgrid/cli/text.ts'
-import { hasTool } from '@startgrid/grid/launcher.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
-import { runProgram } from './program.ts'
+import { personsEnvironment, runProgram, versionOf } from './program.ts'
 
 /** A commit of a repository, or its working tree with what is not committed, in a directory of its own: installed and built. */
 export interface Checkout {
@@ -14,6 +13,12 @@ export interface Checkout {
   directory: string
   /** What starts its server, if its package says so. */
   start: string | undefined
+  /** Of that: the programs of its packages are on its PATH. */
+  env: Readonly<Record<string, string>>
+  /** What installed and built it; undefined if nothing had to. */
+  manager: string | undefined
+  /** Versions by name, if no lockfile says them; else empty. */
+  unlocked: ReadonlyMap<string, string>
   /** Short, and whether there is more than that: `911d8404f7 with changes`. */
   commit: string
 }
@@ -28,6 +33,8 @@ export interface CheckoutOptions {
   from: string
   guard: Guard
   signal: AbortSignal
+  /** Run in the root of the workspace, instead of the build script. */
+  build: string | undefined
   /** Told what takes long. */
   say(text: string): void
 }
@@ -50,17 +57,13 @@ export async function checkOut(ref: string | undefined, options: CheckoutOptions
   const parent = mkdtempSync(join(tmpdir(), 'startgrid-race-'))
   guard.add({ directory: parent, repository: top })
   const tree = join(parent, (ref ?? 'working-tree').replace(/[^\w.-]/g, '-'))
-  gitIn(top)(
-    ['worktree', 'add', '--quiet', '--detach', tree, commit],
-    `${capital(name)} cannot be checked out.`,
-  )
+  gitIn(top)(['worktree', 'add', '--quiet', '--detach', tree, commit], `git cannot check out ${name}.`)
   if (ref === undefined) takeChanges(top, tree, join(parent, 'objects'))
   const directory = join(tree, git(['rev-parse', '--show-prefix'], ''))
-  if (!existsSync(directory))
-    throw new CheckoutError(`${capital(name)} does not have ${relative(tree, directory)}.`)
-  const start = await prepare(tree, directory, name, options)
+  if (!existsSync(directory)) throw new CheckoutError(`There is no ${relative(tree, directory)} in ${name}.`)
+  const prepared = await prepare(tree, directory, name, options)
   const isChanged = ref === undefined && git(['status', '--porcelain'], '') !== ''
-  return { directory, start, commit: `${commit.slice(0, 10)}${isChanged ? ' with changes' : ''}` }
+  return { ...prepared, directory, commit: `${commit.slice(0, 10)}${isChanged ? ' with changes' : ''}` }
 }
 
 /** @returns runs git there and gives its output; @throws {CheckoutError} with the sentence and git's last line */
@@ -93,7 +96,7 @@ function takeChanges(top: string, tree: string, objects: string): void {
 }
 
 /** By lockfile: the package manager, and how it installs what is locked. */
-const MANAGERS: Readonly<Record<string, readonly [name: string, ...install: string[]]>> = {
+const LOCKFILES: Readonly<Record<string, readonly [manager: string, ...install: string[]]>> = {
   'pnpm-lock.yaml': ['pnpm', 'install', '--frozen-lockfile'],
   'package-lock.json': ['npm', 'ci', '--no-audit', '--no-fund'],
   'npm-shrinkwrap.json': ['npm', 'ci', '--no-audit', '--no-fund'],
@@ -103,55 +106,128 @@ const MANAGERS: Readonly<Record<string, readonly [name: string, ...install: stri
 }
 
 interface Manifest {
+  version?: string
   scripts?: Record<string, string>
   dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
+  packageManager?: string
+  workspaces?: unknown
 }
 
-/** Installs and builds. @returns what starts it; undefined if there is no package, or it does not say */
+/** Installs and builds. */
 async function prepare(
   tree: string,
   directory: string,
   name: string,
-  { guard, signal, say }: CheckoutOptions,
-): Promise<string | undefined> {
-  const run = async (command: readonly string[], place: string, failure: string) => {
-    const reason = await runProgram(command, { directory: place, guard, signal })
+  { guard, signal, build, say }: CheckoutOptions,
+): Promise<Pick<Checkout, 'start' | 'env' | 'manager' | 'unlocked'>> {
+  const { scripts = {}, ...own } = manifestIn(directory)
+  const root = rootOf(tree, directory)
+  const lockfile = Object.keys(LOCKFILES).find((file) => existsSync(join(root, file)))
+  const { packageManager, ...all } = manifestIn(root)
+  const named = /^(npm|pnpm|yarn|bun)@[\w.-]+/.exec(packageManager ?? '')
+  const usual = existsSync(join(root, 'pnpm-workspace.yaml')) ? 'pnpm' : 'npm'
+  const [manager, ...install] = LOCKFILES[lockfile ?? ''] ?? [named?.[1] ?? usual, 'install']
+  const command = commandOf(manager, root, named?.[0])
+  const run = async (words: readonly string[], place: string, failure: string) => {
+    const reason = await runProgram(words, { directory: place, guard, signal })
     signal.throwIfAborted()
     if (reason !== undefined) throw new CheckoutError(`${failure}: ${reason}.`)
   }
-  const path = join(directory, 'package.json')
-  if (!existsSync(path)) return undefined
-  const { scripts = {}, ...manifest } = JSON.parse(readFileSync(path, 'utf8')) as Manifest
-  const lockfile = findLockfile(tree, directory)
-  const [manager, ...install] = MANAGERS[basename(lockfile ?? '')] ?? ['npm']
-  const command = commandOf(manager, lockfile)
-  if (lockfile !== undefined) {
-    say(`${name}: installing with ${manager}.`)
-    await run([...command, ...install], dirname(lockfile), `The lockfile of ${name} does not install`)
-  } else if (Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).length > 0)
-    throw new CheckoutError(
-      `${capital(name)} has dependencies but no lockfile, so what it had is not known: commit one.`,
-    )
-  if (scripts.build !== undefined) {
+  const wanted = [own, all].flatMap((one) => Object.keys({ ...one.dependencies, ...one.devDependencies }))
+  const installs = lockfile !== undefined || wanted.length > 0
+  if (installs) {
+    say(`${name}: installing with ${manager}${lockfile === undefined ? ', without a lockfile' : ''}.`)
+    await run([...command, ...install], root, `The packages of ${name} do not install`)
+  }
+  if (build !== undefined || scripts.build !== undefined) {
     say(`${name}: building.`)
-    await run([...command, 'run', 'build'], directory, `${capital(name)} cannot be built`)
+    const failure = `The build of ${name} fails`
+    if (build === undefined) await run([...command, 'run', 'build'], directory, failure)
+    else await run(['sh', '-c', build], root, failure)
   }
-  return scripts.start === undefined ? undefined : [...command, 'start'].join(' ')
+  const { prestart, start, poststart } = scripts
+  // The script itself, so that the memory and start-up of the package manager do not count; not where that does more than run it.
+  const isPlain =
+    !(prestart || poststart || /npm_|INIT_CWD/.test(start ?? '')) && !existsSync(join(root, '.pnp.cjs'))
+  const bins = [directory, root].map((place) => join(place, 'node_modules', '.bin'))
+  const { PATH: path } = personsEnvironment()
+  return {
+    start: start === undefined || isPlain ? start : [...command, 'start'].join(' '),
+    env: { PATH: [...new Set(bins), path].join(delimiter) },
+    manager: installs || build !== undefined ? manager : undefined,
+    unlocked: lockfile === undefined ? packagesIn(root) : new Map(),
+  }
 }
 
-/** Beside the package, or of the workspace that it belongs to. */
-function findLockfile(tree: string, directory: string): string | undefined {
+function manifestIn(directory: string): Manifest {
+  const path = join(directory, 'package.json')
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Manifest) : {}
+}
+
+/** Where what the package needs is installed: the nearest lockfile or workspace. */
+function rootOf(tree: string, directory: string): string {
   for (let at = directory; at.startsWith(tree); at = dirname(at)) {
-    const found = Object.keys(MANAGERS).find((name) => existsSync(join(at, name)))
-    if (found !== undefined) return join(at, found)
+    const isRoot = [...Object.keys(LOCKFILES), 'pnpm-workspace.yaml'].some((file) =>
+      existsSync(join(at, file)),
+    )
+    if (isRoot || manifestIn(at).workspaces !== undefined) return at
   }
-  return undefined
+  return directory
 }
 
-/** Through npx where the package manager is not installed. A yarn of version 1 does not install what later ones locked. */
-function commandOf(manager: string, lockfile = ''): string[] {
-  if (lockfile.endsWith('yarn.lock') && /^__metadata:/m.test(readFileSync(lockfile, 'utf8')))
+/** Through npx where the person has no such package manager. A yarn of version 1 does not install what later ones locked. */
+function commandOf(manager: string, root: string, named = manager): string[] {
+  const lock = join(root, 'yarn.lock')
+  if (manager === 'yarn' && existsSync(lock) && /^__metadata:/m.test(readFileSync(lock, 'utf8')))
     return ['npx', '--yes', '--package=@yarnpkg/cli-dist@4', 'yarn']
-  return manager === 'npm' || hasTool(manager) ? [manager] : ['npx', '--yes', manager]
+  const isThere = manager === 'npm' || versionOf(manager, root) !== undefined
+  return isThere ? [manager] : ['npx', '--yes', named.startsWith(`${manager}@`) ? named : manager]
+}
+
+function packagesIn(root: string): Map<string, string> {
+  const list = (place: string) => (existsSync(place) ? readdirSync(place) : [])
+  const modules = join(root, 'node_modules')
+  const names = list(modules).flatMap((name) =>
+    name.startsWith('@') ? list(join(modules, name)).map((own) => `${name}/${own}`) : name,
+  )
+  return new Map(
+    names.flatMap((name) => {
+      const { version } = manifestIn(join(modules, name))
+      return version === undefined ? [] : [[name, version]]
+    }),
+  )
+}
+
+const MOST_NAMED = 10
+
+/** What was installed in other versions, because no lockfile says which: a sentence or two; undefined if there was a lockfile on both sides. */
+export function whatDiffers(names: readonly string[], sides: readonly Checkout[]): string | undefined {
+  const unlocked = sides.map((side) => side.unlocked)
+  if (unlocked.every(({ size }) => size === 0)) return undefined
+  const packages = [...new Set(unlocked.flatMap((side) => [...side.keys()]))].toSorted()
+  const different = packages.flatMap((name) => {
+    const versions = unlocked.map((side) => side.get(name) ?? 'none')
+    return new Set(versions).size === 1 ? [] : `${name} (${versions.join(', ')})`
+  })
+  const more = different.length - MOST_NAMED
+  const listed = `${different.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const what =
+    different.length === 0
+      ? 'the same packages'
+      : `other versions of ${plural(different.length, 'package')}: ${listed}`
+  return `Without a lockfile, what the registry has today was installed: ${names.join(' and ')} have ${what}.`
+}
+
+/**
+ * A command in which files that only the person has, such as a benchmark beside the repository, are named by their whole paths.
+ * @param from where the person typed
+ */
+export function withFilesOf(command: string, from: string, sides: readonly Checkout[]): string {
+  return command.replace(/(?<=^|[\s'"=])[\w@.][\w@.+/-]*[./][\w@.+/-]*/g, (word) => {
+    const isIn = (place: string) => statSync(resolve(place, word), { throwIfNoEntry: false })?.isFile()
+    if (!isIn(from) || sides.every(({ directory }) => isIn(directory))) return word
+    const path = resolve(from, word)
+    return /^[\w@.+/-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+  })
 }

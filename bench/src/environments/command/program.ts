@@ -1,5 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { realpathSync } from 'node:fs'
+import { delimiter } from 'node:path'
+import { listOf } from '@startgrid/cli/text.ts'
 import { type Guard, MARK } from '@startgrid/machine/guard.ts'
 import { endProcesses, type Launched } from '@startgrid/machine/processes.ts'
 
@@ -9,7 +12,7 @@ export interface Program {
   group: number
   /** It and all that it started. */
   launched: Launched
-  /** What it printed last; empty if nothing. */
+  /** What it printed of an error, or last; empty if nothing. */
   lastLines(): string
   /** SIGTERM, and after a while SIGKILL for what does not heed it. @returns whether that was needed */
   end(graceMs?: number): Promise<boolean>
@@ -31,7 +34,7 @@ export async function startProgram(
   const mark = `${guard.run}.${++count}`
   const child = spawn(file, args, {
     cwd: directory,
-    env: { ...environment(), ...env, [MARK]: mark },
+    env: { ...personsEnvironment(), ...env, [MARK]: mark },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
@@ -75,16 +78,50 @@ export async function runProgram(
   return `${command.join(' ')} ${by === null ? `ended with exit code ${code}` : `was ended by ${by}`}${lines && `: ${lines}`}`
 }
 
-/** What a package manager that started us added about us is nothing to the program. */
-function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(?:npm_|PNPM_SCRIPT_SRC_DIR$)/.test(name)),
-  )
+/**
+ * The environment of the person's shell: without what package managers that started us added about us. On their PATH that is our own Node and what npx
+ * fetched; the programs of the person's project stay.
+ */
+export function personsEnvironment(): NodeJS.ProcessEnv {
+  const { PATH: path = '', ...rest } = process.env
+  const own = Object.entries(rest).filter(([name]) => !ADDED.test(name))
+  const isOurs = (directory: string) =>
+    /[\\/](?:_npx[\\/]|node-gyp-bin$)/.test(directory) ||
+    (directory.includes('node_modules') && realpathOf(`${directory}/node`) === process.execPath)
+  const kept = path.split(delimiter).filter((directory) => !isOurs(directory))
+  return { ...Object.fromEntries(own), PATH: kept.join(delimiter) }
+}
+
+const ADDED = /^(?:npm_|pnpm_|PNPM_(?:SCRIPT_SRC_DIR|PACKAGE_NAME)$|NODE$)/
+
+function realpathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of the person's own program, asked there, because version managers decide by directory: `22.15.0`. Undefined if there is none. */
+export function versionOf(tool: string, directory: string): string | undefined {
+  const options = { cwd: directory, env: personsEnvironment(), encoding: 'utf8', timeout: 10_000 } as const
+  const { status, stdout } = spawnSync(tool, ['--version'], options)
+  return status === 0 ? /\d[\w.+-]*/.exec(stdout)?.[0] : undefined
+}
+
+/** `node 22.15.0 and bun 1.3.0`: what the servers of that directory are started with, as far as it is there. */
+export function toolsOf(directory: string, manager?: string): string {
+  const tools = ['node', 'bun', ...(manager === undefined || manager === 'bun' ? [] : [manager])]
+  const found = tools.flatMap((tool) => {
+    const version = versionOf(tool, directory)
+    return version === undefined ? [] : `${tool} ${version}`
+  })
+  return found.length === 0 ? 'neither node nor bun' : listOf(found)
 }
 
 /** Most of these bytes of output are kept: the last ones. */
 const KEPT_OUTPUT = 64 * 1024
-const SHOWN_LINES = 5
+const SHOWN_LINES = 3
 
 /** The end of an output, however long that is. */
 class Tail {
@@ -94,8 +131,16 @@ class Tail {
     this.#text = (this.#text + chunk.toString()).slice(-KEPT_OUTPUT)
   }
 
+  /** An error's own lines, which Node prints first and its stack after them; if there is none, the last lines. */
   last(): string {
     const lines = this.#text.split('\n').filter((line) => line.trim() !== '')
-    return lines.slice(-SHOWN_LINES).join(' | ').slice(-600)
+    const thrown = lines.findLastIndex((line) => /^(?:[\w.:]*(?:Error|Exception)\b|panic:)/.test(line))
+    const from = thrown < 0 ? lines.findIndex((line) => /\berr(?:or)?\b|\bfatal\b/i.test(line)) : thrown
+    const found = from < 0 ? lines.slice(-SHOWN_LINES) : lines.slice(from, from + SHOWN_LINES)
+    const stack = found.findIndex((line) => /^\s+at /.test(line))
+    return found
+      .slice(0, stack < 0 ? undefined : stack)
+      .join(' | ')
+      .slice(0, 300)
   }
 }

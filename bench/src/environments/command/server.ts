@@ -55,7 +55,7 @@ export async function startCommand(command: Command, options: StartOptions): Pro
   const program = await startProgram([...binding(cpus), 'sh', '-c', line], {
     directory: command.directory,
     guard,
-    env: { PORT: String(port), HOST },
+    env: { ...command.env, PORT: String(port), HOST },
   })
   const { child, group, launched } = program
   let roots = [group]

@@ -307,8 +307,8 @@ function conditionsOfRace(result: StudyResult): string[] {
   const each = isStarted ? `${plural(starts, 'start')} of each, in pairs` : plural(starts, 'heat')
   return [
     ...(race?.systems ?? []).map(
-      ({ name: system, command: line, url, commit }) =>
-        `${system}: ${line ?? url ?? UNKNOWN}${commit === null ? '' : `, at ${commit}`}.`,
+      ({ name: system, command: line, url, commit, tools }) =>
+        `${system}: ${line ?? url ?? UNKNOWN}${commit === null ? '' : `, at ${commit}`}${tools === undefined ? '' : `, with ${tools}`}.`,
     ),
     `${each}; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per ${isStarted ? 'start' : 'heat'}, in shuffled order.`,
     ...(settings.openLoop === null

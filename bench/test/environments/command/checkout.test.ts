@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Guard } from '@startgrid/machine/guard.ts'
-import { checkOut } from '../../../src/environments/command/checkout.ts'
+import { checkOut, whatDiffers, withFilesOf } from '../../../src/environments/command/checkout.ts'
 
 const LOCK = { name: 'app', lockfileVersion: 3, packages: { '': { name: 'app' } } }
 
@@ -58,12 +58,13 @@ describe('a commit in a directory of its own', () => {
     refs: (string | undefined)[],
     look: (directories: Awaited<ReturnType<typeof checkOut>>[], said: string[]) => Value,
     from = join(repository, 'server'),
+    build?: string,
   ): Promise<Value> => {
     const guard = new Guard()
     const said: string[] = []
     const options = {
       guard,
-      from,
+      ...{ from, build },
       signal: new AbortController().signal,
       say: (text: string) => said.push(text),
     }
@@ -102,7 +103,7 @@ describe('a commit in a directory of its own', () => {
       }
       assert.deepEqual(
         found.map(({ start }) => start),
-        ['npm start', 'npm start'],
+        ['node server.js', 'node server.js'],
       )
       assert.match(found[1]?.commit ?? '', /^\w{10} with changes$/)
       assert.deepEqual(
@@ -131,15 +132,11 @@ describe('a commit in a directory of its own', () => {
     isWhole()
   })
 
-  test('a lockfile that does not install, and none where there are dependencies', async () => {
+  test('a lockfile that does not install', async () => {
     const nothing = () => assert.fail('nothing is to be seen')
     write('server/package.json', { name: 'app', dependencies: { 'no-such-package-of-startgrid': '1.0.0' } })
     await assert.rejects(see([undefined], nothing), {
-      message: /^The lockfile of the working tree does not install: npm ci/,
-    })
-    rmSync(join(repository, 'server/package-lock.json'))
-    await assert.rejects(see([undefined], nothing), {
-      message: /^The working tree has dependencies but no lockfile/,
+      message: /^The packages of the working tree do not install: npm ci/,
     })
     git(repository, 'checkout', '--', 'server/package.json', 'server/package-lock.json')
     isWhole()
@@ -151,7 +148,8 @@ describe('a commit in a directory of its own', () => {
     mkdirSync(tools)
     const tool = (name: string, script: string) =>
       writeFileSync(join(tools, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-    const done = (name: string) => `[ "$1" = --version ] || echo "${name} $*" >> ${join(place, 'done')}`
+    const done = (name: string) =>
+      `[ "$1" = --version ] && echo 1 || echo "${name} $*" >> ${join(place, 'done')}`
     try {
       process.env.PATH = `${tools}:${path}`
       for (const [directory, lock] of [
@@ -160,7 +158,7 @@ describe('a commit in a directory of its own', () => {
       ] as const) {
         mkdirSync(join(repository, directory))
         write(`${directory}/yarn.lock`, lock)
-        write(`${directory}/package.json`, { name: directory, scripts: { start: 'node server.js' } })
+        write(`${directory}/package.json`, { name: directory, scripts: { prestart: 'x', start: 'y' } })
       }
       for (const name of ['npx', 'yarn']) tool(name, done(name))
       const startOf = (directory: string) =>
@@ -176,6 +174,57 @@ describe('a commit in a directory of its own', () => {
       for (const directory of ['later', 'first']) rmSync(join(repository, directory), { recursive: true })
     }
     isWhole()
+  })
+
+  test('without a lockfile, what is there is installed, and what differs between both sides is told', async () => {
+    rmSync(join(repository, 'server/package-lock.json'))
+    const local = (version: string) => {
+      mkdirSync(join(repository, 'server/local'), { recursive: true })
+      write('server/local/package.json', { name: 'local', version })
+      write('server/package.json', { name: 'app', dependencies: { local: 'file:./local' } })
+      git(repository, 'add', '.')
+      git(repository, 'commit', '--quiet', '-m', version)
+      git(repository, 'tag', `V${version}`)
+    }
+    local('1.0.0')
+    local('2.0.0')
+    const said = await see(['V1.0.0', 'V2.0.0'], (sides) => whatDiffers(['V1.0.0', 'V2.0.0'], sides))
+    git(repository, 'reset', '--quiet', 'main~2')
+    git(repository, 'checkout', '--', 'server/package.json', 'server/package-lock.json')
+    rmSync(join(repository, 'server/local'), { recursive: true })
+    assert.equal(
+      said,
+      'Without a lockfile, what the registry has today was installed: V1.0.0 and V2.0.0 have other versions of 1 package: local (1.0.0, 2.0.0).',
+    )
+    isWhole()
+  })
+
+  test('--build is run in the root of the workspace, instead of the script', async () => {
+    write('package.json', { workspaces: ['server'] })
+    rmSync(join(repository, 'server/package-lock.json'))
+    try {
+      const built = await see(
+        [undefined],
+        ([found]) => readFileSync(join(found?.directory ?? '', '../made.txt'), 'utf8'),
+        join(repository, 'server'),
+        'pwd > made.txt',
+      )
+      assert.match(built, /\/working-tree\n$/)
+    } finally {
+      rmSync(join(repository, 'package.json'))
+      git(repository, 'checkout', '--', 'server/package-lock.json')
+    }
+  })
+
+  test('a command may name a file that only the person has', async () => {
+    writeFileSync(join(place, 'bench.mjs'), '')
+    const from = join(repository, 'server')
+    const lines = ['A=1 node ../../bench.mjs', 'node new.js', 'node ./server.js none.js']
+    assert.deepEqual(
+      await see(['main', undefined], (sides) => lines.map((line) => withFilesOf(line, from, sides))),
+      // What is on one side only is the person's on both.
+      [`A=1 node ${place}/bench.mjs`, `node ${from}/new.js`, 'node ./server.js none.js'],
+    )
   })
 
   test('without git, one sentence', async () => {

@@ -108,6 +108,11 @@ describe('a command as a server', { skip }, () => {
     ['echo so; echo it is >&2; exit 7', /^it ended with exit code 7$/, /it is/],
     ['kill -9 $$', /^it was ended by SIGKILL$/, /^$/],
     ['node broken.js', /^it responds to GET \/ with status 500, and 2xx was expected/, /^$/],
+    [
+      `node -e 'require("no-such")'`,
+      /^it ended with exit code 1$/,
+      /^Error: Cannot find module 'no-such' \| Require stack:/,
+    ],
     ['no-such-program', /^it ended with exit code 127$/, /no-such-program/],
   ] as const)
     test(`${line}: it says why it is no server, and the person alone is told what it printed`, async () => {
