@@ -77,6 +77,7 @@ export async function launch(app: Startable, options: LaunchOptions = {}): Promi
     cwd: app.directory,
     env: {
       ...process.env,
+      FORCE_COLOR: '0', // its output becomes part of messages
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
       PORT: '0',

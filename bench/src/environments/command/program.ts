@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { realpathSync } from 'node:fs'
 import { delimiter } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { listOf } from '@startgrid/cli/text.ts'
 import { type Guard, MARK } from '@startgrid/machine/guard.ts'
 import { endProcesses, type Launched } from '@startgrid/machine/processes.ts'
@@ -133,7 +134,9 @@ class Tail {
 
   /** An error's own lines, which Node prints first and its stack after them; if there is none, the last lines. */
   last(): string {
-    const lines = this.#text.split('\n').filter((line) => line.trim() !== '')
+    const lines = stripVTControlCharacters(this.#text)
+      .split('\n')
+      .filter((line) => line.trim() !== '')
     const thrown = lines.findLastIndex((line) => /^(?:[\w.:]*(?:Error|Exception)\b|panic:)/.test(line))
     const from = thrown < 0 ? lines.findIndex((line) => /\berr(?:or)?\b|\bfatal\b/i.test(line)) : thrown
     const found = from < 0 ? lines.slice(-SHOWN_LINES) : lines.slice(from, from + SHOWN_LINES)

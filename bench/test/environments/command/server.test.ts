@@ -34,7 +34,7 @@ describe('a command as a server', { skip }, () => {
     writeFileSync(
       join(directory, 'mortal.js'),
       serve(
-        'response.end(); if (request.url === "/end") process.stdout.write("the end\\n", () => process.exit(3))',
+        'response.end(); if (request.url === "/end") process.stdout.write("\\x1b[31mthe end\\x1b[39m\\n", () => process.exit(3))',
         'process.env.PORT',
       ),
     )
