@@ -1,10 +1,11 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { startProgram } from '@startgrid/cli/test-programs.ts'
-import { ROOT } from '../src/source.ts'
-import { CLI, runEject } from './support/command.ts'
+import { runCommand } from '../src/command.ts'
+import { ROOT, readSource } from '../src/source.ts'
+import { CLI } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 
 const REFUSED = [
@@ -35,14 +36,31 @@ const REFUSED = [
 ] as const
 
 for (const [args, code, sentence] of REFUSED) {
-  test(`pnpm eject ${args.join(' ')}: refused, and nothing is left`, async () => {
+  test(`pnpm eject ${args.join(' ')}: refused, and nothing is left`, async (t) => {
     using directory = temporaryDirectory()
-    const { stdout, stderr, ...ended } = await runEject(args, { cwd: directory.path })
-    deepEqual(ended, { code, signal: null })
-    equal(stdout, '')
-    match(stderr, sentence)
+    const refusal = await eject(t, args, directory.path)
+    equal(refusal.code, code)
+    match(refusal.stderr, sentence)
     deepEqual(readdirSync(directory.path), [])
   })
+}
+
+/** Runs the command in this process, as if it was typed in `cwd` and not on a terminal. */
+async function eject(t: TestContext, args: readonly string[], cwd: string) {
+  const { INIT_CWD, CI } = process.env
+  Object.assign(process.env, { INIT_CWD: cwd, CI: 'true' })
+  const write = t.mock.method(process.stderr, 'write', () => true)
+  const origin = { command: 'pnpm eject', example: '', defaultPath: '../my-app', outsideOf: ROOT, readSource }
+  const code = await runCommand(args, origin)
+  write.mock.restore()
+  restore('INIT_CWD', INIT_CWD)
+  restore('CI', CI)
+  return { code, stderr: write.mock.calls.map(({ arguments: [text] }) => text).join('') }
+}
+
+function restore(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name]
+  else process.env[name] = value
 }
 
 const skip = process.platform !== 'linux' && 'script has other options here'
@@ -55,7 +73,7 @@ test('in a dumb terminal it asks nothing, and says what to type', { skip }, asyn
   equal(code, 2)
 })
 
-test('what is there is left as it is', async () => {
+test('what is there is left as it is', async (t) => {
   using directory = temporaryDirectory()
   const target = join(directory.path, 'app')
   mkdirSync(target)
@@ -65,19 +83,19 @@ test('what is there is left as it is', async () => {
     [target, `${target} is not empty (it has notes.txt): choose another directory, or empty it.\n`],
     [notes, `${notes} is a file: choose another name.\n`],
   ] as const) {
-    const { code, stderr } = await runEject(['koa/hello', path])
+    const { code, stderr } = await eject(t, ['koa/hello', path], directory.path)
     deepEqual([code, stderr], [1, sentence])
     deepEqual(readdirSync(directory.path, { recursive: true }), ['app', 'app/notes.txt'])
   }
 })
 
-test('nothing is written into the workspace, whichever way it is named', async () => {
+test('nothing is written into the workspace, whichever way it is named', async (t) => {
   for (const [cwd, path] of [
     [ROOT, 'apps/mine'],
     [join(ROOT, 'apps'), '../mine'],
     [ROOT, '.'],
   ] as const) {
-    const { code, stderr } = await runEject(['koa/hello', path], { cwd })
+    const { code, stderr } = await eject(t, ['koa/hello', path], cwd)
     deepEqual([code, stderr], [1, `${path} is inside this repository: choose a directory outside of it.\n`])
   }
 })

@@ -4,7 +4,7 @@ import { startNode } from '@startgrid/cli/test-programs.ts'
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
 /** Runs `pnpm eject` without pnpm, which tells a script where it was typed. */
-export function runEject(args: readonly string[], { cwd }: { cwd?: string } = {}) {
+export function runEject(args: readonly string[]) {
   const { INIT_CWD: _, ...env } = process.env
-  return startNode([CLI, ...args], { cwd, env }).ended
+  return startNode([CLI, ...args], { env }).ended
 }
