@@ -9,13 +9,13 @@ import {
 import { left, markdownTable, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { NGINX, systemOf } from '../../studies/overhead/study.ts'
+import { NGINX, pageOf, systemOf } from '../../studies/overhead/study.ts'
 import type { StudyAnalysis, StudyFigures } from '../model/figures.ts'
 import type { StudyResult } from '../model/result.ts'
 import { ResultError } from '../model/result-file.ts'
 import { writeBetween } from './output.ts'
 
-/** The tables of the study `overhead` in docs/choosing-a-framework.md: microseconds of CPU per request, and what a way without the duties costs as a part of that. */
+/** The tables of the study `overhead` in docs/choosing-a-framework.md: microseconds of CPU per request, and what other ways cost as a part of that. */
 
 function frameworkTable(analysis: StudyAnalysis, races: readonly string[]): Table {
   const costs = (way: string) => (race: string) => cost(analysis, race, way)
@@ -23,12 +23,21 @@ function frameworkTable(analysis: StudyAnalysis, races: readonly string[]): Tabl
   return tableOf(races, [
     left('', 0, (race) => race),
     right('bare', 0, costs('bare')),
-    right('+ headers, id', 0, costs('headers')),
     right('app', 0, costs('app')),
     right('bare / app', 0, over('bare', 'app')),
-    right('+ headers, id / app', 0, over('headers', 'app')),
     right('app with log', 0, costs('logged')),
-    right('+ headers, id / app with log', 0, over('headers', 'logged')),
+    right('bare / app with log', 0, over('bare', 'logged')),
+    right('usual packages', 0, costs('usual')),
+    right('usual / app with log', 0, over('usual', 'logged')),
+  ])
+}
+
+function pageTable(analysis: StudyAnalysis, races: readonly string[]): Table {
+  return tableOf(races, [
+    left('', 0, (race) => race),
+    right('bare', 0, (race) => cost(analysis, race, 'bare')),
+    right('app with log', 0, (race) => cost(analysis, race, 'logged')),
+    right('bare / app with log', 0, (race) => ratio(analysis, race, 'bare', 'logged')),
   ])
 }
 
@@ -76,9 +85,10 @@ function ratio(analysis: StudyAnalysis, race: string, over: string, under: strin
 
 function tablesOf(analysis: StudyAnalysis): Table[] {
   const races = [...new Set(analysis.cells.map(({ race }) => race))]
-  const frameworks = races.filter((race) => race !== NGINX)
+  const frameworks = races.filter((race) => races.includes(pageOf(race)))
   return [
     ...(frameworks.length > 0 ? [frameworkTable(analysis, frameworks)] : []),
+    ...(frameworks.length > 0 ? [pageTable(analysis, frameworks.map(pageOf))] : []),
     ...(races.includes(NGINX) ? [nginxTable(analysis)] : []),
   ]
 }
@@ -106,7 +116,7 @@ export function writeOverhead(
   const tables = tablesOf(analysis).map((table) => markdownTable(table, 0))
   const { heats, slices, sliceMs } = settings
   const about =
-    `Microseconds of CPU per request, 64 connections, ${heats} launches of ${slices} slices of ${sliceMs} ms. Measured by \`pnpm bench study overhead --docs\` on ` +
+    `Microseconds of CPU per request, 64 connections (pages: 8), ${heats} launches of ${slices} slices of ${sliceMs} ms. Measured by \`pnpm bench study overhead --docs\` on ` +
     `${startedAt.slice(0, 10)} at commit ${versions.startgrid} on ${describeMachine(machine)}.`
   writeBetween(page, MARKS, [...tables, about].join('\n\n'))
 }

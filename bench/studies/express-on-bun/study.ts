@@ -11,7 +11,7 @@ import type {
   Study,
   System,
 } from '../../src/model/experiment.ts'
-import { BARE } from '../overhead/study.ts'
+import { SUBJECTS } from '../overhead/study.ts'
 import { toolRace } from '../tool.ts'
 
 /** The same apps, which keep the contract, on Node and on Bun. */
@@ -40,7 +40,7 @@ const app = (framework: Framework, runtime: Runtime, role: Role): System => ({
 /** A hello as the documentation writes it, without the contract: the nearest to what bun.com measured. */
 const bare = (role: 'express' | 'node', runtime: Runtime): System => ({
   title: `${role === 'node' ? 'node:http' : 'bare Express'} on ${NAMES[runtime]}`,
-  app: { package: BARE, role, runtime },
+  app: { package: SUBJECTS, role: `${role}-bare`, runtime },
   warmupMs: WARMUP_MS,
 })
 

@@ -4,25 +4,33 @@ import { CONNECTIONS, warmupOf } from '../../src/experiment/profiles.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { FrontKind, LoadRace, Step, Study, System } from '../../src/model/experiment.ts'
 
-/** What duties cost: hello of every framework as it is in production, and without its duties, in the same passes. */
+/** What duties cost: hello and the page of every framework as they are in production, and others without the duties, in the same passes. */
 
 /** The race of the proxy, beside those of the frameworks. */
 export const NGINX = 'nginx'
 
-/** A race for each framework that has a bare hello, and one for the proxy. NGINX is njs. */
-const RACES: readonly string[] = [
-  ...CATALOGUE.flatMap(({ name, runtime }) => (runtime === 'nginx' ? [] : name)),
-  NGINX,
-]
+/** NGINX is njs. */
+const FRAMEWORKS = CATALOGUE.flatMap(({ name, runtime }) => (runtime === 'nginx' ? [] : name))
 
-/** CPU per request of one way to serve hello over that of another one. */
+/** Whose documentation names packages, or parts of its own, for security headers and a log. */
+export const WITH_USUAL: readonly string[] = ['node', 'fastify', 'express', 'koa', 'hono']
+
+/** The race of a framework's page. */
+export function pageOf(framework: string): string {
+  return `${framework} page`
+}
+
+/** CPU per request of one way to serve over that of another one. */
 type Ratio = readonly [over: string, under: string]
 
-const FRAMEWORK_RATIOS: readonly Ratio[] = [
+const HELLO_RATIOS: readonly Ratio[] = [
   ['bare', 'app'],
-  ['headers', 'app'],
-  ['headers', 'logged'],
+  ['bare', 'logged'],
 ]
+
+const USUAL_RATIO: Ratio = ['usual', 'logged']
+
+const PAGE_RATIO: Ratio = ['bare', 'logged']
 
 const NGINX_RATIOS: readonly Ratio[] = [
   ['bare', 'ours'],
@@ -31,38 +39,58 @@ const NGINX_RATIOS: readonly Ratio[] = [
   ['direct', 'ours-naive'],
 ]
 
-/** The name of a system: one way to serve hello in one race. */
+/** The name of a system: one way to serve in one race. */
 export function systemOf(race: string, way: string): string {
   return `${race} ${way}`
 }
 
-/** Starts `fixtures/bare.ts` of a framework. */
-export const BARE = 'bench/studies/overhead/subjects/bare'
+/** Starts what is not an app: `fixtures/bare.ts` of a framework, or the usual packages. */
+export const SUBJECTS = 'bench/studies/overhead/subjects/duties'
 
-/** Two kinds of bare hello, and the app without and with its access log. */
-function frameworkWays(framework: string): Readonly<Record<string, System>> {
-  const runtime = findFramework(framework).runtime === 'bun' ? 'bun' : 'node'
-  const bare = (role: string): System => ({
-    ...wayOf(framework, `${framework}, ${role}`),
-    app: { package: BARE, role, runtime },
-  })
-  const app = (title: string, env: Record<string, string>): System => ({
-    ...wayOf(framework, title),
-    app: { package: `apps/${framework}`, role: 'hello', env },
-  })
+type Ways = Readonly<Record<string, System>>
+
+/** One that sends the bytes of the app, the app without and with its access log, and the same duties by the usual packages. */
+function helloWays(framework: string): Ways {
   return {
-    bare: bare(framework),
-    headers: bare(`${framework}-headers`),
-    app: app(`${framework}, app`, {}),
-    logged: app(`${framework}, app with log`, { LOG_LEVEL: 'info' }),
+    bare: subject(framework, 'hello', 'headers'),
+    app: app(framework, 'hello', 'app', {}),
+    logged: app(framework, 'hello', 'app with log', LOGS),
+    ...(WITH_USUAL.includes(framework) && { usual: subject(framework, 'hello', 'usual') }),
+  }
+}
+
+function pageWays(framework: string): Ways {
+  return {
+    bare: subject(framework, 'ssr', 'headers'),
+    logged: app(framework, 'ssr', 'app with log', LOGS),
+  }
+}
+
+type Role = 'hello' | 'ssr'
+
+const LOGS = { LOG_LEVEL: 'info' }
+
+function subject(framework: string, role: Role, way: 'headers' | 'usual'): System {
+  const runtime = findFramework(framework).runtime === 'bun' ? 'bun' : 'node'
+  const title = `${framework}, ${way === 'usual' ? 'usual packages' : 'bare'}`
+  return {
+    ...wayOf(framework, role, title),
+    app: { package: SUBJECTS, role: `${framework}-${way}`, runtime },
+  }
+}
+
+function app(framework: string, role: Role, title: string, env: Record<string, string>): System {
+  return {
+    ...wayOf(framework, role, `${framework}, ${title}`),
+    app: { package: `apps/${framework}`, role, env },
   }
 }
 
 /** node/hello behind NGINX: a bare `proxy_pass` and our configuration, both with kept connections and with a new one per request. */
-function proxyWays(): Readonly<Record<string, System>> {
+function proxyWays(): Ways {
   const way = (title: string, front?: FrontKind): System => ({
-    ...wayOf('node', title),
-    app: { package: 'apps/node', role: 'hello' },
+    ...app('node', 'hello', '', {}),
+    title,
     ...(front !== undefined && { nginx: { front } }),
   })
   return {
@@ -78,44 +106,58 @@ function proxyWays(): Readonly<Record<string, System>> {
 const WARMUP_LONGER = 3
 
 /** A ratio of costs does not ask what limits the rate. */
-function wayOf(framework: string, title: string): System {
-  const warmupMs = WARMUP_LONGER * warmupOf({ framework, role: 'hello' })
+function wayOf(framework: string, role: Role, title: string): System {
+  const warmupMs = WARMUP_LONGER * warmupOf({ framework, role })
   return { title, warmupMs, serverBound: false }
 }
 
-function raceOf(name: string, ways: readonly string[]): LoadRace {
+interface Compared {
+  name: string
+  role: Role
+  ways: Ways
+  ratios: readonly Ratio[]
+}
+
+const COMPARED: readonly Compared[] = [
+  ...FRAMEWORKS.flatMap((framework): Compared[] => {
+    const ratios = WITH_USUAL.includes(framework) ? [...HELLO_RATIOS, USUAL_RATIO] : HELLO_RATIOS
+    return [
+      { name: framework, role: 'hello', ways: helloWays(framework), ratios },
+      { name: pageOf(framework), role: 'ssr', ways: pageWays(framework), ratios: [PAGE_RATIO] },
+    ]
+  }),
+  { name: NGINX, role: 'hello', ways: proxyWays(), ratios: NGINX_RATIOS },
+]
+
+function raceOf({ name, role, ways }: Compared): LoadRace {
   return {
-    systems: ways.map((way) => systemOf(name, way)),
-    workload: WORKLOADS.hello,
-    connections: CONNECTIONS.hello,
+    systems: Object.keys(ways).map((way) => systemOf(name, way)),
+    workload: role === 'ssr' ? { ...WORKLOADS.ssr, path: '/?items=50' } : WORKLOADS.hello,
+    connections: CONNECTIONS[role],
   }
 }
 
-function stepOf(race: string, [over, under]: Ratio): Step {
-  return {
-    what: `${over} over ${under}`,
-    race,
-    from: systemOf(race, under),
-    to: systemOf(race, over),
-  }
+function stepsOf({ name, ratios }: Compared): Step[] {
+  return ratios.map(([over, under]) => ({
+    what: `${name}: ${over} over ${under}`,
+    race: name,
+    from: systemOf(name, under),
+    to: systemOf(name, over),
+  }))
 }
-
-const races = RACES.map((name) => ({ name, ways: name === NGINX ? proxyWays() : frameworkWays(name) }))
 
 /** See docs/choosing-a-framework.md. */
 export const overhead: Study = {
   name: 'overhead',
   title: 'what the duties of an app cost',
   question:
-    'What do headers, ids, limits and logs cost hello of each framework, against a bare one and one that sends the same headers and a random id?',
+    'What do ids, limits and logs cost hello and a page of each framework, against bare ones with the same headers, and against the usual packages?',
   systems: Object.fromEntries(
-    races.flatMap(({ name, ways }) =>
+    COMPARED.flatMap(({ name, ways }) =>
       Object.entries(ways).map(([way, system]) => [systemOf(name, way), system]),
     ),
   ),
-  races: Object.fromEntries(races.map(({ name, ways }) => [name, raceOf(name, Object.keys(ways))])),
+  races: Object.fromEntries(COMPARED.map((one) => [one.name, raceOf(one)])),
   claims: [],
-  steps: RACES.flatMap((name) =>
-    (name === NGINX ? NGINX_RATIOS : FRAMEWORK_RATIOS).map((ratio) => stepOf(name, ratio)),
-  ),
+  steps: COMPARED.flatMap(stepsOf),
 }

@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto'
+import helmet from '@fastify/helmet'
+import Fastify from 'fastify'
+
+const app = Fastify({ logger: true, requestIdHeader: 'x-request-id', genReqId: () => randomUUID() })
+app.register(helmet)
+app.addHook('onSend', async (request, reply) => {
+  reply.header('x-request-id', request.id)
+})
+app.get('/json', async () => ({ hello: 'world' }))
+
+export async function usual() {
+  await app.ready()
+  return app.server
+}

@@ -1,0 +1,14 @@
+import type { Server } from 'node:http'
+import { createAdaptorServer } from '@hono/node-server'
+import { Hono } from 'hono'
+import { requestId } from 'hono/request-id'
+import { secureHeaders } from 'hono/secure-headers'
+import { pinoLogger } from 'hono-pino'
+
+const app = new Hono()
+app.use(requestId())
+app.use(pinoLogger({ pino: { level: 'info' } }))
+app.use(secureHeaders())
+app.get('/json', (c) => c.json({ hello: 'world' }))
+
+export const usual = () => createAdaptorServer(app) as Server

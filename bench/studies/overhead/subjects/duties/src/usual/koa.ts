@@ -1,0 +1,21 @@
+import { createServer } from 'node:http'
+import { bodyParser } from '@koa/bodyparser'
+import Router from '@koa/router'
+import Koa from 'koa'
+import helmet from 'koa-helmet'
+import logger from 'koa-pino-logger'
+import { genReqId } from './request-id.ts'
+
+const router = new Router()
+router.get('/json', (ctx) => {
+  ctx.body = { hello: 'world' }
+})
+
+const app = new Koa()
+app.use(logger({ genReqId }))
+app.use(helmet())
+app.use(bodyParser())
+app.use(router.routes())
+app.use(router.allowedMethods())
+
+export const usual = () => createServer(app.callback())
