@@ -1,8 +1,8 @@
 import {
   type ErrorCounts,
   type Expectation,
-  type GeneratorLoad,
   type GeneratorTeam,
+  type LoadOptions,
   type LoadPhase,
   type LoadResult,
   startTeam,
@@ -86,7 +86,7 @@ export class LastingGenerator {
    * Runs one load; an aborted one keeps what was measured.
    * @throws {LoadError} if the plan cannot be done, a process died, or none can be started; the next load gets new ones
    */
-  async offer(plan: GeneratorLoad): Promise<LoadResult> {
+  async offer(plan: LoadOptions): Promise<LoadResult> {
     const team = await this.start()
     try {
       return await team.run(plan)

@@ -174,7 +174,6 @@ function loadOf({ capacity, seconds, rate = capacity }: Offered): LoadResult {
     lag: isOpen ? lag : null,
     histograms: { latency: histogramOf(values), service: '', lag: histogramOf([1e-5, 2e-5]) },
     openLoop: isOpen ? { offered: rate, achieved: Math.min(rate, capacity) } : null,
-    cpu: { seconds: lasted },
     statuses: {},
     self: { bound: false, waitSeconds: 0 },
   } satisfies Partial<Record<keyof LoadResult, unknown>>

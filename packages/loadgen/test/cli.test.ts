@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
 import { generate } from 'selfsigned'
-import { helpText, readCommand } from '../src/cli/options.ts'
+import { helpText, readCommand } from '../src/cli/cli.ts'
 import { type LoadResult, runLoad } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
 import { closedPort, rawResponse, serve } from './raw-server.ts'
@@ -45,17 +45,14 @@ const WRONG: Record<string, string[]> = {
   'is not a random part': [`${HERE}{hex}`],
 }
 
-for (const [message, args] of Object.entries(WRONG))
-  test(`refused: ${args.join(' ')}`, () => {
+test('what is wrong with a command line is said in a sentence', () => {
+  for (const [message, args] of Object.entries(WRONG))
     assert.throws(
       () => planOf(...args),
-      (error) => {
-        assert.ok(error instanceof UsageError, String(error))
-        assert.ok(error.message.includes(message), error.message)
-        return true
-      },
+      (error) => error instanceof UsageError && error.message.includes(message),
+      message,
     )
-  })
+})
 
 test('without options: a closed loop for ten seconds', () => {
   assert.deepEqual(planOf('http://127.0.0.1:3000/a?b=c'), {
@@ -71,12 +68,6 @@ test('without options: a closed loop for ten seconds', () => {
   })
 })
 
-test('random parts survive the reading of a URL, other braces do not', () => {
-  assert.deepEqual(planOf('http://h/{int:1-9}/ü?q={int:0-1}&r=%7B').path, [
-    '/{int:1-9}/%C3%BC?q={int:0-1}&r=%7B',
-  ])
-})
-
 test('the requests that were asked for', async () => {
   const heads = new Set<string>()
   await using server = await serve((socket, _n, head) => {
@@ -90,10 +81,10 @@ test('the requests that were asked for', async () => {
     return [...heads].sort()
   }
   const host = `host: 127.0.0.1:${server.port}`
-  assert.deepEqual(await run(`${server.url}a?q={int:0-1}`, `${server.url}é`), [
+  assert.deepEqual(await run(`${server.url}a?q={int:0-1}&r=%7B`, `${server.url}é`), [
     `GET /%C3%A9 HTTP/1.1 | ${host}`,
-    `GET /a?q=0 HTTP/1.1 | ${host}`,
-    `GET /a?q=1 HTTP/1.1 | ${host}`,
+    `GET /a?q=0&r=%7B HTTP/1.1 | ${host}`,
+    `GET /a?q=1&r=%7B HTTP/1.1 | ${host}`,
   ])
   const post = `POST / HTTP/1.1 | host: h | a: b | content-length: 6`
   assert.ok((await run(server.url, '--body', 'naïve', '-H', 'Host: h', '-H', 'a:b')).includes(post))
@@ -169,18 +160,8 @@ for (const processes of ['1', '2'])
       socket.write(rawResponse('hi'))
       if (n === 100) resolve()
     })
-    const { child, ended } = startNode([
-      CLI,
-      server.url,
-      '-c',
-      '2',
-      '-d',
-      '1m',
-      '--json',
-      '-',
-      '--processes',
-      processes,
-    ])
+    const args = ['-c', '2', '-d', '1m', '--json', '-', '--processes', processes]
+    const { child, ended } = startNode([CLI, server.url, ...args])
     await promise
     child.kill('SIGINT')
     const { code, stdout } = await ended

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
-import type { LoadOptions } from '../src/engine/options.ts'
-import { poisson } from '../src/engine/poisson.ts'
-import { type LoadResult, runLoad } from '../src/index.ts'
+import { poisson } from '../src/engine/loops.ts'
+import { Queue } from '../src/engine/queue.ts'
+import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
-import { closedPort, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
+import { closedPort, dueWithin, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>> & { rate: number }
 
@@ -18,19 +18,7 @@ async function against(
   return { server, result: await runLoad({ ...plan, ...settings }) }
 }
 
-/** How many requests are due within so many milliseconds. */
-function dueWithin(durationMs: number, rate: number, seed = 1): number {
-  const next = poisson(rate, createRandom(seed))
-  let count = 0
-  while (next() < durationMs) count++
-  return count
-}
-
 const AT_ONCE: Handler = (socket) => socket.write(rawResponse('hi'))
-const after =
-  (ms: number): Handler =>
-  (socket) =>
-    setTimeout(() => socket.write(rawResponse('hi')), ms)
 
 test('exactly the requests that are due are sent, and each is reported', async () => {
   for (const seed of [5, 6]) {
@@ -51,7 +39,8 @@ test('a warm-up is not counted', async () => {
 })
 
 test('a wait for a connection counts in the latency, not in the service time', async () => {
-  const { server, result } = await against(after(20), { rate: 200, connections: 1 })
+  const slow: Handler = (socket) => setTimeout(() => socket.write(rawResponse('hi')), 20)
+  const { server, result } = await against(slow, { rate: 200, connections: 1 })
   // They are due within 200 ms, but take 20 ms each on one connection.
   const due = dueWithin(200, 200)
   assert.ok(due > 25)
@@ -90,21 +79,11 @@ test('nobody responds: timeout, counted from when a request was due, sent or not
 
 test('nobody listens: each request times out, each attempt to connect fails', async () => {
   const target = { host: '127.0.0.1', port: await closedPort() }
-  const result = await runLoad({
-    target,
-    path: '/',
-    connections: 2,
-    durationMs: 100,
-    rate: 100,
-    timeoutMs: 50,
-  })
-  assert.equal(result.requests, 0)
-  assert.ok(result.errors.connect >= 2)
-  assert.deepEqual(result.errors, {
-    ...noErrors(),
-    connect: result.errors.connect,
-    timeout: dueWithin(100, 100),
-  })
+  const plan = { target, path: '/', connections: 2, durationMs: 100, rate: 100, timeoutMs: 50 }
+  const { requests, errors } = await runLoad(plan)
+  const { connect } = errors
+  assert.ok(requests === 0 && connect >= 2)
+  assert.deepEqual(errors, { ...noErrors(), connect, timeout: dueWithin(100, 100) })
 })
 
 test('an abort ends the schedule', async () => {
@@ -123,12 +102,54 @@ test('an abort ends the schedule', async () => {
 })
 
 test('a connection per request: the latency includes connecting', async () => {
-  const { server, result } = await against((socket) => setTimeout(() => socket.end(rawResponse('hi')), 10), {
-    rate: 300,
-    newConnections: true,
-  })
+  const slow: Handler = (socket) => setTimeout(() => socket.end(rawResponse('hi')), 10)
+  const { server, result } = await against(slow, { rate: 300, newConnections: true })
   const due = dueWithin(200, 300)
   assert.deepEqual([server.connections, result.requests], [due, due])
   assert.deepEqual(result.errors, noErrors())
   assert.ok(result.service.min >= 9)
+})
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+test('arrivals are a Poisson process: gaps are exponential and independent, and the seed decides', () => {
+  const count = 200_000
+  const drawn = (seed: number, length: number) => {
+    const times = Array.from({ length }, poisson(500, createRandom(seed)))
+    return times.map((time, n) => time - (times[n - 1] ?? 0))
+  }
+  const gaps = drawn(1, count)
+  // P(gap > t) = exp(−t / mean), at several t, with a mean of 2 ms; five standard errors.
+  assert.ok(Math.abs(mean(gaps) - 2) < 5 * (2 / Math.sqrt(count)), `mean ${mean(gaps)}`)
+  for (const t of [0.2, 2, 6]) {
+    const expected = Math.exp(-t / 2)
+    const found = gaps.filter((gap) => gap > t).length / count
+    const error = Math.sqrt((expected * (1 - expected)) / count)
+    assert.ok(Math.abs(found - expected) < 5 * error, `${found} of the gaps exceed ${t} ms, not ${expected}`)
+  }
+  // The variance of a gap is 4.
+  const products = gaps.slice(1).map((gap, n) => (gap - 2) * ((gaps[n] ?? 0) - 2))
+  assert.ok(Math.abs(mean(products) / 4) < 5 / Math.sqrt(count), 'no autocorrelation')
+  assert.deepEqual(drawn(5, 100), drawn(5, 100))
+  assert.notDeepEqual(drawn(5, 100), drawn(6, 100))
+})
+
+test('a queue does what an array does, however long', () => {
+  const queue = new Queue<number>()
+  const model: number[] = []
+  // Grows to thousands, and is empty now and then.
+  for (let n = 0; n < 20_000; n++) {
+    if (n % 5 < (n % 8_000 < 4_000 ? 4 : 1)) {
+      queue.push(n)
+      model.push(n)
+    } else {
+      assert.equal(queue.peek(), model[0])
+      assert.equal(queue.shift(), model.shift())
+    }
+    assert.equal(queue.length, model.length)
+  }
+  while (model.length > 0) assert.equal(queue.shift(), model.shift())
+  assert.deepEqual([queue.shift(), queue.peek(), queue.length], [undefined, undefined, 0])
 })

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
+import { createRandom } from '@startgrid/stats/random.ts'
+import { poisson } from '../src/engine/loops.ts'
 
 /** What to do with the n-th request of the server, counted from 0. @param head its request line and headers */
 export type Handler = (socket: Socket, n: number, head: string) => void
@@ -29,10 +31,8 @@ export class RawServer implements AsyncDisposable {
     })
   }
 
-  /** @param path of a unix socket; without, any free TCP port */
-  async listen(path?: string): Promise<this> {
-    this.#server.listen(path === undefined ? { port: 0, host: '127.0.0.1' } : { path })
-    await once(this.#server, 'listening')
+  async listen(): Promise<this> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening')
     return this
   }
 
@@ -79,4 +79,12 @@ export async function closedPort(): Promise<number> {
   const { port } = server
   await server[Symbol.asyncDispose]()
   return port
+}
+
+/** How many requests of an open loop are due within so many milliseconds. */
+export function dueWithin(durationMs: number, rate: number, seed = 1): number {
+  const next = poisson(rate, createRandom(seed))
+  let count = 0
+  while (next() < durationMs) count++
+  return count
 }

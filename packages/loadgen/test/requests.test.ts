@@ -2,27 +2,25 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { Requests, type RequestsOptions } from '../src/engine/requests.ts'
-import { PathTemplate } from '../src/http/path-template.ts'
-import { LoadError } from '../src/index.ts'
+import { type BodyExpectation, Checker } from '../src/http/expectation.ts'
+import { exactly, LoadError } from '../src/index.ts'
 
 const OPTIONS: RequestsOptions = { method: 'GET', path: '/', headers: {}, host: 'h' }
 
-function text(options: Partial<RequestsOptions>, path = 0): string {
-  return new Requests({ ...OPTIONS, ...options }, createRandom(1)).bytes(path).toString()
-}
-
-function counts(values: readonly string[]): Map<string, number> {
-  const found = new Map<string, number>()
-  for (const value of values) found.set(value, (found.get(value) ?? 0) + 1)
-  return found
+function text(options: Partial<RequestsOptions>): string {
+  return new Requests({ ...OPTIONS, ...options }, createRandom(1)).bytes(0).toString()
 }
 
 /** Within five standard deviations of a binomial count. */
-function assertUniform(found: Map<string, number>, kinds: number, draws: number): void {
-  assert.equal(found.size, kinds)
-  const expected = draws / kinds
-  for (const [value, count] of found)
-    assert.ok(Math.abs(count - expected) < 5 * Math.sqrt(expected), `${value}: ${count} of ${draws}`)
+function assertUniform(values: readonly unknown[], kinds: readonly unknown[]): void {
+  const counts = Map.groupBy(values, (value) => value)
+  assert.deepEqual(new Set(counts.keys()), new Set(kinds))
+  const expected = values.length / kinds.length
+  for (const [value, { length }] of counts)
+    assert.ok(
+      Math.abs(length - expected) < 5 * Math.sqrt(expected),
+      `${value}: ${length} of ${values.length}`,
+    )
 }
 
 test('a fixed request is the same buffer each time', () => {
@@ -38,7 +36,6 @@ test('a body has its length in bytes, and any method may have one', () => {
     assert.equal(text({ method, body, headers: { a: 'b' } }), expected)
   }
   assert.equal(text({ method: 'POST' }), 'POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n')
-  assert.equal(text({ method: 'PUT', body: '' }), 'PUT / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n')
 })
 
 test('a request can ask for a close, once', () => {
@@ -47,56 +44,66 @@ test('a request can ask for a close, once', () => {
   assert.equal(text({ close: true, headers }), 'GET / HTTP/1.1\r\nhost: h\r\nConnection: close\r\n\r\n')
 })
 
-test('paths of a list are drawn alike', () => {
-  const requests = new Requests({ ...OPTIONS, path: ['/a', '/b', '/c'] }, createRandom(1))
-  const drawn = Array.from({ length: 30_000 }, () => requests.draw())
-  assertUniform(counts(drawn.map(String)), 3, drawn.length)
-  assert.equal(requests.bytes(1).toString(), 'GET /b HTTP/1.1\r\nhost: h\r\n\r\n')
-})
-
-test('random parts are drawn anew, each value as often as any other', () => {
-  const draws = 20_000
-  const random = createRandom(2)
-  const render = (path: string) => {
-    const template = new PathTemplate(path)
-    assert.equal(template.isFixed, false)
-    return counts(Array.from({ length: draws }, () => template.render(random)))
-  }
-  const paths = render('/hello/{int:8-12}?x')
-  assertUniform(paths, 5, draws)
-  const expected = [8, 9, 10, 11, 12].map((n) => `/hello/${n}?x`)
-  assert.deepEqual(new Set(paths.keys()), new Set(expected))
-  assertUniform(render('/{int:0-1}/{int:7-8}'), 4, draws)
-  assert.deepEqual(render('/{int:7-7}'), new Map([['/7', draws]]))
-})
-
-test('the same seed makes the same requests', () => {
-  const path = ['/{int:1-1000000}', '/x/{int:1-1000000}']
-  const sequence = (seed: number) => {
+test('paths of a list and random parts are drawn alike, and the seed decides', () => {
+  const drawn = (path: string | readonly string[], seed = 2) => {
     const requests = new Requests({ ...OPTIONS, path }, createRandom(seed))
-    return Array.from({ length: 50 }, () => requests.bytes(requests.draw()).toString())
-  }
-  assert.deepEqual(sequence(1), sequence(1))
-  assert.notDeepEqual(sequence(1), sequence(2))
-})
-
-test('a wrong random part is refused with a sentence that shows a right one', () => {
-  for (const path of ['/{}', '/{int:2-1}', '/{int:a-b}', '/{name}', '/{', '/a}']) {
-    assert.throws(
-      () => new PathTemplate(path),
-      (error) => error instanceof LoadError && /\{int:1-1000\}.*\.$/.test(error.message),
-      path,
+    return Array.from(
+      { length: 20_000 },
+      () => requests.bytes(requests.draw()).toString().split(' ')[1] as string,
     )
   }
-  assert.throws(() => new Requests({ ...OPTIONS, path: [] }, createRandom(1)), LoadError)
-  assert.throws(() => new Requests({ ...OPTIONS, path: ['/', 'x'] }, createRandom(1)), LoadError)
+  assertUniform(drawn(['/a', '/b', '/c']), ['/a', '/b', '/c'])
+  assertUniform(
+    drawn('/hello/{int:8-12}?x'),
+    [8, 9, 10, 11, 12].map((n) => `/hello/${n}?x`),
+  )
+  assertUniform(drawn('/{int:0-1}/{int:7-7}'), ['/0/7', '/1/7'])
+  const path = ['/{int:1-1000000}', '/x/{int:1-1000000}']
+  assert.deepEqual(drawn(path, 1), drawn(path, 1))
+  assert.notDeepEqual(drawn(path, 1), drawn(path, 2))
 })
 
-test('headers that would contradict the body are refused', () => {
-  for (const headers of [
-    { 'content-length': '2' },
-    { 'Transfer-Encoding': 'chunked' },
-    { 'content-length': '0' },
+test('what cannot be sent is refused with a sentence', () => {
+  for (const path of ['/{}', '/{int:2-1}', '/{int:a-b}', '/{name}', '/{', '/a}'])
+    assert.throws(() => text({ path }), /^LoadError: .*\{int:1-1000\}.*\.$/, path)
+  for (const wrong of [
+    { path: ['/', 'x'] },
+    { path: '/ HTTP/1.1\r\nx: y' },
+    { path: '/é' },
+    { headers: { 'a b': 'c' } },
+    { headers: { a: 'b\r\nc: d' } },
+    { headers: { 'content-length': '5' } },
+    { body: 'hi', headers: { 'content-length': '2' } },
+    { body: 'hi', headers: { 'Transfer-Encoding': 'chunked' } },
   ])
-    assert.throws(() => text({ method: 'POST', body: 'hi', headers }), /The length of the body is known/)
+    assert.throws(() => text(wrong), LoadError, JSON.stringify(wrong))
+})
+
+const BODY = Buffer.from('naïve')
+
+function holds(body: BodyExpectation, received = BODY): boolean {
+  const response = { status: 200, bodyLength: received.length }
+  return new Checker({ body }, 1).verdict(response, received, 0) === undefined
+}
+
+test('each part of an expectation, alone and together', () => {
+  const all = { ...exactly(BODY), length: 6, includes: ['n'] }
+  for (const part of [exactly('naïve'), { length: 6 }, { includes: ['aï', 've'] }, all, {}])
+    assert.ok(holds(part), JSON.stringify(part))
+  for (const body of ['naive!', 'naïv', ''])
+    for (const part of [exactly('naïve'), { includes: ['aï', 've'] }])
+      assert.equal(holds(part, Buffer.from(body)), false)
+  assert.equal(holds({ length: 5 }), false)
+})
+
+test('the first response is sampled, then one in n on average, at uneven distances', () => {
+  const checker = new Checker({ body: { includes: [] }, checkEvery: 10 }, 1)
+  const sampled = Array.from({ length: 100_000 }, () => checker.sample())
+  assert.equal(sampled[0], true)
+  const places = sampled.flatMap((is, place) => (is ? [place] : []))
+  const distances = places.slice(1).map((place, n) => place - (places[n] ?? 0))
+  assert.deepEqual([Math.min(...distances), Math.max(...distances)], [1, 19])
+  // 10,000 samples expected; the standard deviation is about 55.
+  assert.ok(Math.abs(places.length - 10_000) < 400, `${places.length}`)
+  assert.equal(new Checker({}, 1).sample(), false, 'without a body to expect')
 })

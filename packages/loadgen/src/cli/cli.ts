@@ -1,19 +1,54 @@
 import { writeFileSync } from 'node:fs'
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { duration, flag, helpOf, integer, readCommandLine, text, texts } from '@startgrid/cli/options.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
+import { TargetError, targetOf } from '@startgrid/wire/target.ts'
 import { coresFor, startTeam } from '../engine/generator-team.ts'
+import { runLoad } from '../engine/load.ts'
 import { LoadError } from '../engine/load-error.ts'
-import type { LoadOptions, LoadPlan } from '../engine/options.ts'
-import { runLoad } from '../engine/run-load.ts'
+import { type LoadPlan, validatePlan } from '../engine/options.ts'
 import { resolveTarget } from '../http/target.ts'
-import { report, title } from '../report/report.ts'
-import { type LoadResult, sumErrors } from '../report/result.ts'
-import { helpText, readCommand } from './options.ts'
+import { sumErrors } from '../report/result.ts'
+import { report, title } from './report.ts'
 
-const EXIT_FAILED = 1
-const EXIT_USAGE = 2
-const EXIT_INTERRUPTED = 130
+const OPTIONS = {
+  connections: integer('N', 'connections; in open loop, at most', {
+    ...{ short: 'c', min: 1, max: 65_535, default: 64 },
+  }),
+  duration: duration('how long to send: 500ms, 5s, 1m (default 10s)', { short: 'd', min: 1 }),
+  rate: integer('N', 'open loop: requests per second', { short: 'r', min: 1, max: 1e7 }),
+  warmup: duration('load before that, which does not count', { min: 0 }),
+  processes: integer('N', 'processes that offer the load together, each on a core of its own', {
+    ...{ min: 1, max: 256, default: 1 },
+  }),
+  timeout: duration('allowed to a response (default 5s)', { min: 1 }),
+  method: text('M', 'GET, HEAD, POST, … (default GET, or POST with a body)'),
+  header: texts("'NAME: V'", 'a request header; may be given again', { short: 'H' }),
+  body: text('TEXT', "the request's body"),
+  'expect-status': integer('N', 'any other status is an error', { min: 200, max: 999, default: 200 }),
+  insecure: flag('https:// on loopback with any certificate', { short: 'k' }),
+  json: text('FILE', 'also write the result to FILE; - writes only it, to standard output'),
+  help: flag('this text', { short: 'h' }),
+}
+
+/** @param program as a person types it */
+export const helpText = (program: string) => `Usage: ${program} URL… [options]
+
+Sends HTTP/1.1 requests to a server of this machine, or of a private network,
+and reads every response.
+Closed loop: each connection sends its next request as soon as the last one has
+its response. Open loop (--rate): requests are due at random times, whatever
+became of those before, and their latency counts from then.
+
+Of several URLs, one is drawn at random each time, and so is each number of a
+path such as /hello/{int:1-1000}.
+
+${helpOf(OPTIONS)}
+
+Exit code: 0 all responses as expected, 1 errors or no server, 2 wrong usage,
+130 interrupted with Ctrl-C (what was measured is still printed).
+`
 
 /**
  * @param program as a person types it
@@ -32,18 +67,75 @@ export async function loadCommand(args: readonly string[], program: string): Pro
   process.once('SIGINT', () => interrupt.abort())
   await findServer(plan)
   if (json !== '-') process.stdout.write(`${title(url, plan)}\n`)
-  const result = await offer({ ...plan, signal: interrupt.signal }, processes)
+  const load = { ...plan, signal: interrupt.signal }
+  const team = processes > 1 ? await startTeam(coresFor(processes)) : undefined
+  const result = await (team?.run(load) ?? runLoad(load)).finally(() => team?.stop())
   const { method, connections } = plan
   if (json !== undefined) write(json, `${JSON.stringify({ url, method, connections, ...result })}\n`)
   if (json !== '-') process.stdout.write(`\n${report(result)}`)
-  if (interrupt.signal.aborted) return EXIT_INTERRUPTED
-  return sumErrors(result.errors) > 0 || result.requests === 0 ? EXIT_FAILED : 0
+  if (interrupt.signal.aborted) return 130
+  return sumErrors(result.errors) > 0 || result.requests === 0 ? 1 : 0
 }
 
-async function offer(load: LoadOptions, processes: number): Promise<LoadResult> {
-  if (processes === 1) return runLoad(load)
-  const team = await startTeam(coresFor(processes))
-  return team.run(load).finally(() => team.stop())
+/**
+ * Reads the command line.
+ * @returns 'help' if that was asked for; else the first URL, what to send, and where the result goes (a file, or `-` for standard output)
+ * @throws {UsageError} in one sentence
+ */
+export function readCommand(args: readonly string[], program: string) {
+  const { values, positionals } = readCommandLine(args, OPTIONS, program)
+  if (values.help) return 'help'
+  const [first, ...others] = positionals.map((typed) => readUrl(typed, values.insecure))
+  if (first === undefined)
+    throw new UsageError('Which URL? For example: pnpm load http://127.0.0.1:3000/json')
+  const other = others.find(({ origin }) => origin !== first.origin)
+  if (other !== undefined)
+    throw new UsageError(`One server at a time: ${other.url} is not on ${first.origin}.`)
+  const { connections, rate, body, json, processes } = values
+  if (connections < processes)
+    throw new UsageError(`${processes} processes share ${connections} connections: give at least as many.`)
+  const plan: LoadPlan = {
+    target: first.target,
+    path: [first, ...others].map(({ path }) => path),
+    method: values.method?.toUpperCase() ?? (body === undefined ? 'GET' : 'POST'),
+    // Names in lower case, so that a header given twice, or `Host`, replaces the earlier one.
+    headers: { host: first.host, ...Object.fromEntries(values.header.map(readHeader)) },
+    ...(body !== undefined && { body }),
+    connections,
+    ...(rate !== undefined && { rate }),
+    durationMs: values.duration ?? 10_000,
+    warmupMs: values.warmup ?? 0,
+    timeoutMs: values.timeout ?? 5_000,
+    expect: { status: values['expect-status'] },
+  }
+  try {
+    validatePlan(plan)
+  } catch (error) {
+    throw error instanceof LoadError ? new UsageError(error.message) : error
+  }
+  return { url: first.url, plan, processes, json }
+}
+
+function readUrl(typed: string, insecure: boolean) {
+  // URLs cannot contain braces, so the random parts are replaced while a URL is parsed.
+  const parts: string[] = []
+  const url = URL.parse(typed.replace(/\{[^{}]*\}/g, (part) => `~part${parts.push(part) - 1}~`))
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (!isHttp || url.username !== '' || url.password !== '' || url.host.includes('~part'))
+    throw new UsageError(`${JSON.stringify(typed)} is not a URL such as http://127.0.0.1:3000/json.`)
+  const path = `${url.pathname}${url.search}`.replace(/~part(\d+)~/g, (_, n) => parts[Number(n)] ?? '')
+  const { origin, host } = url
+  try {
+    return { url: `${origin}${path}`, origin, host, path, target: targetOf(url, insecure) }
+  } catch (error) {
+    throw error instanceof TargetError ? new UsageError(error.message) : error
+  }
+}
+
+function readHeader(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':')
+  if (colon < 1) throw new UsageError(`The header ${JSON.stringify(line)} must be written as 'name: value'.`)
+  return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
 }
 
 /** @throws {LoadError} if nobody accepts a connection, or has a certificate that is not trusted */
@@ -72,5 +164,5 @@ if (import.meta.main)
   } catch (error) {
     if (!(error instanceof LoadError || error instanceof UsageError)) throw error
     process.stderr.write(`${error.message}\n`)
-    process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED
+    process.exitCode = error instanceof UsageError ? 2 : 1
   }

@@ -1,57 +1,45 @@
-/** The generator as a process of its own, started by generator.ts: loads come in on stdin, results go out on stdout. */
+/** The program of a generator process, started by generator-team.ts: plans come in, measurements go out. */
 
-import { createInterface } from 'node:readline'
-import { serialize } from 'node:v8'
+import { measureLoad } from './load.ts'
 import type { LoadPhase, LoadPlan } from './options.ts'
-import { measureLoad } from './run-load.ts'
+import type { Measurement } from './tally.ts'
 
-/** What the parent tells the child, one JSON text per line. The end of the stream ends the child. */
-export type ToChild = { take: LoadPlan } | { go: true } | { abort: true }
+/** What the parent says. It disconnects to end the process. */
+export type ToChild = { take: LoadPlan } | 'go' | 'abort'
 
-/** What the child sends, one JSON text per line: `ready` once, then one line per load. A load waits at each of its phases for `go`. */
-export type FromChild =
-  | { ready: true }
-  | { phase: LoadPhase }
-  /** A measurement as `v8.serialize` writes it, in base64: JSON has neither typed arrays nor infinity. */
-  | { measured: string }
-  | { error: string }
+/** What the process says: `ready` once; then of each load its phases, at which it waits for `go`, and how it ended. */
+export type FromChild = { ready: true } | { phase: LoadPhase } | { measured: Measurement } | { error: string }
 
-let running = new AbortController()
-
-/** What the load waits for. */
+let stop = new AbortController()
 let going = Promise.withResolvers<void>()
 
-function waitForGo(phase: LoadPhase): Promise<void> {
+function onPhase(phase: LoadPhase): Promise<void> {
   going = Promise.withResolvers<void>()
-  reply({ phase })
+  say({ phase })
   return going.promise
 }
 
 async function take(plan: LoadPlan): Promise<void> {
-  running = new AbortController()
+  stop = new AbortController()
   try {
-    const measured = await measureLoad({ ...plan, signal: running.signal, onPhase: waitForGo })
-    reply({ measured: serialize(measured).toString('base64') })
+    say({ measured: await measureLoad({ ...plan, signal: stop.signal, onPhase }) })
   } catch (error) {
-    reply({ error: error instanceof Error ? error.message : String(error) })
+    say({ error: error instanceof Error ? error.message : String(error) })
   }
 }
 
-function reply(message: FromChild): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`)
+function say(message: FromChild): void {
+  process.send?.(message)
 }
 
-createInterface({ input: process.stdin })
-  .on('line', (line) => {
-    const message = JSON.parse(line) as ToChild
-    if ('take' in message) void take(message.take)
-    else if ('go' in message) going.resolve()
-    else running.abort()
-  })
-  // The parent stopped this process or died, so nobody needs the result.
-  .on('close', () => process.exit())
-
+process.on('message', (message: ToChild) => {
+  if (message === 'go') going.resolve()
+  else if (message === 'abort') stop.abort()
+  else void take(message.take)
+})
+// The parent stopped this process or died, so nobody needs the result.
+process.on('disconnect', () => process.exit())
 // Ctrl-C reaches the whole process group, but the parent decides whether a running load ends.
 process.on('SIGINT', () => {})
 
-reply({ ready: true })
+say({ ready: true })

@@ -1,21 +1,43 @@
 import { createRandom } from '@startgrid/stats/random.ts'
-import { authority, type Target } from '@startgrid/wire/target.ts'
+import { authority, type Target, tlsOptions } from '@startgrid/wire/target.ts'
 import type { Connection, ConnectionOptions, ConnectionOwner } from '../http/connection.ts'
 import { Checker } from '../http/expectation.ts'
 import { asksToClose } from '../http/request.ts'
+import { openSession, resolveTarget } from '../http/target.ts'
 import { ResponseTemplate } from '../http/template.ts'
-import type { ErrorKind } from '../report/result.ts'
-import { ClosedLoop } from './closed-loop.ts'
-import type { Dispatcher, Line, Schedule } from './dispatcher.ts'
-import { LoopWatch } from './loop-watch.ts'
-import type { Measurement } from './measurement.ts'
-import { tooFewFiles } from './open-files.ts'
-import { OpenLoop } from './open-loop.ts'
+import type { ErrorKind, LoadResult } from '../report/result.ts'
+import { summarizeLoad } from '../report/summary.ts'
+import { LoadError } from './load-error.ts'
+import { closedLoop, type Loop, openLoop, poisson, type Schedule } from './loops.ts'
 import type { LoadOptions } from './options.ts'
-import { poisson } from './poisson.ts'
 import { Pool } from './pool.ts'
 import { Requests } from './requests.ts'
-import { Tally } from './tally.ts'
+import { type Measurement, Tally } from './tally.ts'
+import { LoopWatch } from './watch.ts'
+
+/**
+ * Offers load to a server on this machine, or on a private network.
+ *
+ * In closed loop, each connection sends its next request as soon as it has a response. With a `rate` it is an open loop: requests
+ * are sent when they are due, whether or not earlier ones have a response. All connections are opened before the clock starts.
+ * Requests are counted if they are due between the end of the warm-up and the end of the load. The load then waits up to `timeoutMs`
+ * for missing responses.
+ * @throws {LoadError} if the requests cannot be sent, the target is out of reach, or too few files may be open
+ */
+export async function runLoad(options: LoadOptions): Promise<LoadResult> {
+  return summarizeLoad([await measureLoad(options)])
+}
+
+/**
+ * Offers a load, or one generator's part of it.
+ * @throws {LoadError} as `runLoad`
+ */
+export async function measureLoad(options: LoadOptions): Promise<Measurement> {
+  const target = await resolveTarget(options.target)
+  let tls = tlsOptions(options.target)
+  if (options.resume) tls = { ...tls, session: await openSession(target, tls) }
+  return new Load(options, target, tls).run()
+}
 
 /** What a wait for 0.05 ms takes on Linux is about 0.1 ms: its timers may be late by as much. */
 const PAUSE_MS = 0.05
@@ -24,7 +46,7 @@ const PAUSE_MS = 0.05
 const NEVER = new Int32Array(new SharedArrayBuffer(4))
 
 /** One load, from its first connection to its last response. */
-export class Load implements ConnectionOwner, Line {
+class Load implements ConnectionOwner {
   readonly #options: LoadOptions
   readonly #requests: Requests
   readonly #closes: boolean
@@ -34,37 +56,33 @@ export class Load implements ConnectionOwner, Line {
   readonly #tally: Tally
   readonly #pool: Pool
   readonly #watch = new LoopWatch()
-  #sweeper: NodeJS.Timeout | undefined
   readonly #ending = Promise.withResolvers<Measurement>()
-  readonly #schedule: Schedule
-  #dispatcher: Dispatcher | undefined
+  readonly #schedule: Schedule = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
   readonly #handshakes: Record<string, number> = {}
+  #sweeper: NodeJS.Timeout | undefined
+  #loop: Loop | undefined
   #isOver = false
   #isCounting = false
   #inFlight = 0
   #eventsBefore = 0
 
   /**
-   * @param options valid ones
    * @param target resolved
    * @param tls as `ConnectionOptions`
    */
   constructor(options: LoadOptions, target: Target, tls: ConnectionOptions['tls']) {
-    const { method = 'GET', headers = {}, path, body, expect = {}, newConnections = false } = options
+    const { method = 'GET', headers = {}, path, body, connections, newConnections: fresh = false } = options
     this.#options = options
     const host = authority(options.target)
     // A generator of its own, so that arrivals and paths do not depend on each other.
     const random = createRandom((options.seed ?? 1) ^ 0x5bd1e995)
-    this.#requests = new Requests({ method, path, headers, host, body, close: newConnections }, random)
-    this.#closes = newConnections || asksToClose(headers)
+    this.#requests = new Requests({ method, path, headers, host, body, close: fresh }, random)
+    this.#closes = fresh || asksToClose(headers)
     this.#timeoutMs = options.timeoutMs ?? 5_000
     this.#warmupMs = options.warmupMs ?? 0
-    this.#checker = new Checker(expect, method, this.#requests.paths)
-    this.#tally = new Tally(this.#checker, options.rate !== undefined)
-    const { connections } = options
-    const template = new ResponseTemplate()
-    this.#pool = new Pool({ target, tls, method, template, connections, fresh: newConnections }, this)
-    this.#schedule = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
+    this.#checker = new Checker(options.expect ?? {}, this.#requests.paths)
+    this.#tally = new Tally(this.#checker, this.#schedule, options.rate !== undefined)
+    this.#pool = new Pool({ target, tls, method, template: new ResponseTemplate(), connections, fresh }, this)
   }
 
   /** @throws {LoadError} if too few files may be open */
@@ -72,7 +90,8 @@ export class Load implements ConnectionOwner, Line {
     const { signal } = this.#options
     const abort = () => this.#abort()
     signal?.addEventListener('abort', abort, { once: true })
-    if (this.#warmupMs === 0) this.#tally.begin(performance.now())
+    // Attempts to connect that fail count as errors.
+    if (this.#warmupMs === 0) this.#schedule.from = performance.now()
     // A coarse sweep costs nothing; a timer per request would.
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(100, Math.max(1, this.#timeoutMs / 10)))
     if (signal?.aborted) abort()
@@ -84,7 +103,7 @@ export class Load implements ConnectionOwner, Line {
     const { handshake } = connection
     if (handshake !== undefined) this.#handshakes[handshake] = (this.#handshakes[handshake] ?? 0) + 1
     this.#pool.opened(connection)
-    this.#dispatcher?.dispatch(performance.now())
+    this.#loop?.dispatch(performance.now())
   }
 
   responded(connection: Connection, now: number): void {
@@ -92,63 +111,51 @@ export class Load implements ConnectionOwner, Line {
     this.#watch.events++
     this.#tally.responded(connection, now)
     if (connection.parser.reusable && !this.#closes) {
-      this.#dispatcher?.freed(connection, now)
+      this.#loop?.freed(connection, now)
     } else {
       this.#pool.retire(connection)
-      this.#dispatcher?.dispatch(now)
+      this.#loop?.dispatch(now)
     }
   }
 
   failed(connection: Connection, kind: ErrorKind | undefined, error?: NodeJS.ErrnoException): void {
     if (error?.code === 'EMFILE' || error?.code === 'ENFILE') {
       this.#close()
-      this.#ending.reject(tooFewFiles(this.#options.connections))
+      const { connections } = this.#options
+      const sentence = `This process may not open enough files for ${connections} connections: use fewer, or raise the limit (ulimit -n).`
+      this.#ending.reject(new LoadError(sentence))
       return
     }
-    if (connection.awaiting) this.#inFlight--
-    if (kind !== undefined) this.#countLost(connection, kind)
-    this.#pool.lost(connection, kind === 'connect', () => this.#dispatcher?.dispatch(performance.now()))
+    const { awaiting, intended, since, parser, received } = connection
+    if (awaiting) this.#inFlight--
+    if (kind !== undefined)
+      this.#tally.failed(kind, awaiting ? intended : since, parser.started ? received : 0)
+    this.#pool.lost(connection, kind === 'connect', () => this.#loop?.dispatch(performance.now()))
   }
 
-  send(connection: Connection, intended: number, now: number): void {
+  readonly #send = (connection: Connection, intended: number, now: number): void => {
     this.#inFlight++
     this.#watch.events++
-    this.#tally.sent(intended, now, this.#schedule)
+    this.#tally.sent(intended, now)
     const path = this.#requests.draw()
     connection.send(this.#requests.bytes(path), intended, now, path, this.#checker.sample())
   }
 
-  reached(due: number, now: number): void {
-    this.#tally.reached(due, now, this.#schedule)
-  }
-
-  #countLost(connection: Connection, kind: ErrorKind): void {
-    const since = connection.awaiting ? connection.intended : connection.since
-    this.#tally.failed(kind, since)
-    if (connection.parser.started) this.#tally.wasted(connection.received, since)
-  }
-
-  #opened(): void {
-    const { onPhase } = this.#options
-    if (onPhase === undefined) this.#start()
-    else void onPhase('open').then(() => this.#startCounting())
-  }
-
   /** Nothing before counts: neither the generator's CPU nor the time. */
-  #startCounting(): void {
-    if (this.#warmupMs === 0) this.#tally.begin(performance.now())
-    this.#start()
-  }
-
-  #start(): void {
+  async #opened(): Promise<void> {
+    await this.#options.onPhase?.('open')
     if (this.#isOver) return
     const start = performance.now()
     const { durationMs, rate, seed = 1 } = this.#options
-    const from = start + this.#warmupMs
-    Object.assign(this.#schedule, { from, until: from + durationMs })
-    const all = { pool: this.#pool, line: this, schedule: this.#schedule }
-    this.#dispatcher =
-      rate === undefined ? new ClosedLoop(all) : new OpenLoop(all, poisson(rate, createRandom(seed), start))
+    this.#schedule.from = start + this.#warmupMs
+    this.#schedule.until = this.#schedule.from + durationMs
+    const means = { pool: this.#pool, schedule: this.#schedule, send: this.#send }
+    this.#loop =
+      rate === undefined
+        ? closedLoop(means)
+        : openLoop(means, poisson(rate, createRandom(seed), start), (due, now) =>
+            this.#tally.reached(due, now),
+          )
     this.#turn()
   }
 
@@ -157,16 +164,14 @@ export class Load implements ConnectionOwner, Line {
    * millisecond, and a generator that sleeps makes servers look more expensive.
    */
   readonly #turn = (): void => {
-    if (this.#dispatcher === undefined) return
+    if (this.#loop === undefined) return
     const now = performance.now()
     if (!this.#isCounting && now >= this.#schedule.from) this.#count(now)
     this.#watch.turn(now)
-    this.#dispatcher.dispatch(now)
-    const isDraining = this.#dispatcher.over && this.#dispatcher.waiting === 0
-    this.#pool.isWanted = !isDraining
-    if (isDraining && this.#inFlight === 0) {
-      this.#drained()
-      return
+    this.#loop.dispatch(now)
+    if (this.#loop.isOver(now)) {
+      this.#pool.isWanted = false
+      if (this.#inFlight === 0) return void this.#drained()
     }
     if (this.#isOver) return
     const { events } = this.#watch
@@ -179,21 +184,17 @@ export class Load implements ConnectionOwner, Line {
   #count(now: number): void {
     this.#isCounting = true
     this.#watch.begin(now)
-    if (this.#warmupMs === 0) return
-    this.#checker.restart()
-    this.#tally.begin(this.#schedule.from)
+    if (this.#warmupMs > 0) this.#checker.restart()
   }
 
-  #drained(): void {
+  async #drained(): Promise<void> {
     const measurement = this.#measurement()
-    const { onPhase } = this.#options
-    if (onPhase === undefined || this.#isOver) this.#finish(measurement)
-    else void onPhase('responded').then(() => this.#finish(measurement))
+    if (!this.#isOver) await this.#options.onPhase?.('responded')
+    this.#finish(measurement)
   }
 
   #measurement(): Measurement {
-    const measured = this.#tally.measurement(this.#schedule, this.#watch)
-    return { ...measured, handshakes: this.#handshakes }
+    return this.#tally.measurement(this.#watch, this.#handshakes)
   }
 
   #finish(measurement: Measurement): void {
@@ -221,6 +222,6 @@ export class Load implements ConnectionOwner, Line {
       connection.close()
       this.failed(connection, kind)
     }
-    for (const due of this.#dispatcher?.expired(late) ?? []) this.#tally.failed('timeout', due)
+    for (const due of this.#loop?.expired(late) ?? []) this.#tally.failed('timeout', due)
   }
 }

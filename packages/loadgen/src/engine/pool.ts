@@ -16,16 +16,16 @@ interface PoolOptions extends ConnectionOptions {
 
 /** The connections of one load. */
 export class Pool {
+  /** Whether connections that are lost are replaced; not while nothing more is to be sent. */
+  isWanted = true
   readonly #options: PoolOptions
   readonly #owner: ConnectionOwner
   readonly #all = new Set<Connection>()
   /** Free connections, the longest idle first. Some may be closed already. */
   readonly #idle = new Queue<Connection>()
-  readonly #pauses = new Set<NodeJS.Timeout>()
   /** Connections still to open. With `fresh`, those that may still be opened. */
   #missing: number
   #connecting = 0
-  #isWanted = true
   #untried: number
   #onTried: (() => void) | undefined
 
@@ -46,7 +46,7 @@ export class Pool {
 
   /** A free connection, on which a request must be sent at once; undefined if there is none. */
   take(): Connection | undefined {
-    if (this.#options.fresh) return this.#isBounded() ? undefined : this.#create()
+    if (this.#options.fresh) return this.#mayOpen() ? this.#create() : undefined
     let connection = this.#idle.shift()
     while (connection !== undefined && !connection.isFree) connection = this.#idle.shift()
     return connection
@@ -76,13 +76,14 @@ export class Pool {
   lost(connection: Connection, wasConnecting: boolean, onVacant: () => void): void {
     this.#all.delete(connection)
     if (wasConnecting) this.#connecting--
-    const vacant = () => {
+    const replace = () => {
+      if (!this.isWanted) return
       this.#missing++
       this.#openMissing()
       onVacant()
     }
-    if (connection.responses > 0) vacant()
-    else this.#pause(vacant)
+    if (connection.responses > 0) replace()
+    else setTimeout(replace, BACK_OFF_MS)
     if (wasConnecting) this.#tried()
   }
 
@@ -93,27 +94,18 @@ export class Pool {
     return overdue
   }
 
-  /** Whether connections that are lost are replaced; not while nothing more is to be sent. */
-  set isWanted(isWanted: boolean) {
-    if (isWanted === this.#isWanted) return
-    this.#isWanted = isWanted
-    this.#openMissing()
-  }
-
   close(): void {
-    this.#isWanted = false
-    for (const pause of this.#pauses) clearTimeout(pause)
+    this.isWanted = false
     for (const connection of this.#all) connection.close()
     this.#all.clear()
   }
 
   #openMissing(): void {
-    if (this.#options.fresh) return
-    while (!this.#isBounded()) this.#create()
+    while (!this.#options.fresh && this.#mayOpen()) this.#create()
   }
 
-  #isBounded(): boolean {
-    return !this.#isWanted || this.#missing === 0 || this.#connecting === MOST_CONNECTING
+  #mayOpen(): boolean {
+    return this.isWanted && this.#missing > 0 && this.#connecting < MOST_CONNECTING
   }
 
   #create(): Connection {
@@ -126,13 +118,5 @@ export class Pool {
 
   #tried(): void {
     if (!this.#options.fresh && this.#untried > 0 && --this.#untried === 0) this.#onTried?.()
-  }
-
-  #pause(action: () => void): void {
-    const timer = setTimeout(() => {
-      this.#pauses.delete(timer)
-      action()
-    }, BACK_OFF_MS)
-    this.#pauses.add(timer)
   }
 }

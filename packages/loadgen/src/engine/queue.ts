@@ -1,39 +1,32 @@
-const FIRST_CAPACITY = 16
+/** How many places that were left may stand before the first item. */
+const MOST_LEFT = 1024
 
-/** First in, first out, in a growing ring buffer: a long queue costs no more than a short one. */
+/** First in, first out; a long queue costs no more than a short one, which is not so for the `shift` of an array. */
 export class Queue<T> {
-  #items: (T | undefined)[] = new Array(FIRST_CAPACITY).fill(undefined)
+  #items: T[] = []
   #first = 0
-  #length = 0
 
   get length(): number {
-    return this.#length
+    return this.#items.length - this.#first
   }
 
   /** The item that has waited longest. */
   peek(): T | undefined {
-    return this.#length === 0 ? undefined : this.#items[this.#first]
+    return this.#items[this.#first]
   }
 
   push(item: T): void {
-    if (this.#length === this.#items.length) this.#grow()
-    this.#items[(this.#first + this.#length++) & (this.#items.length - 1)] = item
+    this.#items.push(item)
   }
 
   shift(): T | undefined {
-    if (this.#length === 0) return undefined
-    const item = this.#items[this.#first]
-    this.#items[this.#first] = undefined
-    this.#first = (this.#first + 1) & (this.#items.length - 1)
-    this.#length--
+    if (this.length === 0) return undefined
+    const item = this.#items[this.#first++]
+    // A copy of no more items than were taken since the last one.
+    if (this.#first >= MOST_LEFT && 2 * this.#first >= this.#items.length) {
+      this.#items = this.#items.slice(this.#first)
+      this.#first = 0
+    }
     return item
-  }
-
-  #grow(): void {
-    const { length } = this.#items
-    const items: (T | undefined)[] = new Array(2 * length).fill(undefined)
-    for (let n = 0; n < this.#length; n++) items[n] = this.#items[(this.#first + n) & (length - 1)]
-    this.#items = items
-    this.#first = 0
   }
 }

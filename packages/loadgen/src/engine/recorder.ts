@@ -9,11 +9,10 @@ const HALF = SUB_BUCKETS / 2
 const TOP_BIT = Math.log2(HALF)
 const WORD = 2 ** 32
 
-/** What was recorded, as plain data; counts of the HDR histogram's cells that are not empty. */
+/** What was recorded, as plain data. */
 export interface Recording {
-  /** Places of these cells in the histogram, in ascending order. */
-  places: Uint32Array
-  counts: Float64Array
+  /** The HDR histogram's cells that are not empty: counts by place. */
+  cells: ReadonlyMap<number, number>
   /** Exact, in milliseconds. */
   sum: number
   max: number
@@ -33,54 +32,36 @@ export class Recorder {
   #min = Number.POSITIVE_INFINITY
   #count = 0
 
-  /**
-   * @param milliseconds 0 or more; above one hour it is counted as one hour
-   * @param weight how often it is counted
-   */
-  record(milliseconds: number, weight = 1): void {
+  /** @param milliseconds 0 or more; above one hour it is counted as one hour */
+  record(milliseconds: number): void {
     const place = placeOf(Math.min(HIGHEST_NS, Math.round(milliseconds * NANOSECONDS)))
-    this.#counts[place] = (this.#counts[place] as number) + weight
-    this.#sum += milliseconds * weight
-    this.#count += weight
+    this.#counts[place] = (this.#counts[place] as number) + 1
+    this.#sum += milliseconds
+    this.#count++
     if (milliseconds > this.#max) this.#max = milliseconds
     if (milliseconds < this.#min) this.#min = milliseconds
   }
 
-  get count(): number {
-    return this.#count
-  }
-
   /** What was recorded until now. */
   recording(): Recording {
-    const places: number[] = []
+    const cells = new Map<number, number>()
     this.#counts.forEach((count, place) => {
-      if (count > 0) places.push(place)
+      if (count > 0) cells.set(place, count)
     })
-    return {
-      places: Uint32Array.from(places),
-      counts: Float64Array.from(places, (place) => this.#counts[place] as number),
-      sum: this.#sum,
-      max: this.#max,
-      min: this.#min,
-      count: this.#count,
-    }
+    return { cells, sum: this.#sum, max: this.#max, min: this.#min, count: this.#count }
   }
 }
 
 /** All that several recorders recorded. */
 export function mergeRecordings(recordings: readonly Recording[]): Recording {
   const cells = new Map<number, number>()
-  for (const { places, counts } of recordings)
-    places.forEach((place, n) => {
-      cells.set(place, (cells.get(place) ?? 0) + (counts[n] ?? 0))
-    })
-  const places = [...cells.keys()].sort((a, b) => a - b)
+  for (const [place, count] of recordings.flatMap((recording) => [...recording.cells]))
+    cells.set(place, (cells.get(place) ?? 0) + count)
   return {
-    places: Uint32Array.from(places),
-    counts: Float64Array.from(places, (place) => cells.get(place) ?? 0),
+    cells,
     sum: recordings.reduce((sum, recording) => sum + recording.sum, 0),
     max: Math.max(0, ...recordings.map(({ max }) => max)),
-    min: Math.min(Number.POSITIVE_INFINITY, ...recordings.map(({ min }) => min)),
+    min: Math.min(...recordings.map(({ min }) => min)),
     count: recordings.reduce((sum, { count }) => sum + count, 0),
   }
 }

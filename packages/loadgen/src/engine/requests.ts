@@ -1,7 +1,11 @@
 import type { Random } from '@startgrid/stats/random.ts'
-import { PathTemplate } from '../http/path-template.ts'
 import { type RequestOptions, requestParts } from '../http/request.ts'
 import { LoadError } from './load-error.ts'
+
+export interface RequestsOptions extends Omit<RequestOptions, 'path'> {
+  /** As of `LoadPlan`. */
+  path: string | readonly string[]
+}
 
 /** The requests of a load: one path or several, drawn at random, each of which may have random parts. */
 export class Requests {
@@ -12,7 +16,6 @@ export class Requests {
   /** @throws {LoadError} if one of them cannot be sent */
   constructor({ path, ...options }: RequestsOptions, random: Random) {
     const paths = typeof path === 'string' ? [path] : path
-    if (paths.length === 0) throw new LoadError('There is no path: name at least one.')
     this.paths = paths.length
     this.#random = random
     this.#renders = paths.map((text) => rendering(text, options, random))
@@ -30,16 +33,30 @@ export class Requests {
   }
 }
 
-export interface RequestsOptions extends Omit<RequestOptions, 'path'> {
-  path: string | readonly string[]
-}
+/** A fixed piece of a path, or a whole number from one to the other, both ends included. */
+type Part = string | readonly [least: number, most: number]
 
 function rendering(text: string, options: Omit<RequestOptions, 'path'>, random: Random): () => Buffer {
-  const template = new PathTemplate(text)
-  const { before, after } = requestParts({ ...options, path: template.example })
-  if (template.isFixed) {
-    const bytes = Buffer.from(`${before}${text}${after}`, 'latin1')
-    return () => bytes
-  }
-  return () => Buffer.from(`${before}${template.render(random)}${after}`, 'latin1')
+  const parts = text.split(/(\{[^{}]*\})/).map(readPart)
+  const { before, after } = requestParts({ ...options, path: render(parts, () => 0) })
+  const bytes = () => Buffer.from(`${before}${render(parts, random)}${after}`, 'latin1')
+  if (parts.length > 1) return bytes
+  const fixed = bytes()
+  return () => fixed
+}
+
+function render(parts: readonly Part[], random: Random): string {
+  let path = ''
+  for (const part of parts)
+    path += typeof part === 'string' ? part : part[0] + Math.floor(random() * (part[1] - part[0] + 1))
+  return path
+}
+
+function readPart(text: string): Part {
+  if (!/[{}]/.test(text)) return text
+  const [, from, to] = /^\{int:(\d{1,15})-(\d{1,15})\}$/.exec(text) ?? []
+  if (Number(from) <= Number(to)) return [Number(from), Number(to)]
+  throw new LoadError(
+    `${text} is not a random part: write {int:1-1000}, and %7B and %7D for braces that are meant as such.`,
+  )
 }

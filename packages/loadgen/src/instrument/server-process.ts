@@ -1,4 +1,4 @@
-/** The process of a server whose behaviour is known, started by server.ts: `node server-process.ts '{"kind":"delay","ms":20}'`. */
+/** The process of a server whose behaviour is known, started by server.ts: `node server-process.ts '{"delayMs":20}'`. */
 
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
@@ -13,7 +13,18 @@ const WORK = Buffer.alloc(1_400_000, 'work')
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4))
 
+const { delayMs, freeze, works, fails } = JSON.parse(process.argv[2] ?? '') as Behaviour
 const did: Did = { connections: 0, readAt: [], respondedAt: [], faults: { status: 0, body: 0, reset: 0 } }
+
+/** @param n which request it is, from 1 */
+function handle(response: ServerResponse, n: number): void {
+  const fault = fails ? (['status', 'body', 'reset'] as const)[n % 5] : undefined
+  if (fault !== undefined) did.faults[fault]++
+  if (fault === 'reset') response.destroy()
+  else if (fault !== undefined) respond(response, 'ho', fault === 'status' ? 500 : 200)
+  else if (delayMs !== undefined) setTimeout(() => respond(response), delayMs)
+  else respond(response, works ? createHash('sha256').update(WORK).digest('hex') : 'hi')
+}
 
 function respond(response: ServerResponse, body = 'hi', status = 200): void {
   did.respondedAt.push(performance.now())
@@ -21,33 +32,22 @@ function respond(response: ServerResponse, body = 'hi', status = 200): void {
 }
 
 /** The n-th freeze, from 1, ends with the n-th period, even if it began late. */
-function freezeLater(n: number, frozenMs: number, everyMs: number, startedAt = performance.now()): void {
-  const end = startedAt + n * everyMs
-  const freeze = () => {
-    Atomics.wait(NEVER, 0, 0, Math.max(0, end - performance.now()))
-    freezeLater(n + 1, frozenMs, everyMs, startedAt)
-  }
-  setTimeout(freeze, Math.max(0, end - frozenMs - performance.now()))
+function freezeLater(
+  { frozenMs, everyMs }: NonNullable<Behaviour['freeze']>,
+  n: number,
+  start: number,
+): void {
+  const left = () => Math.max(0, start + n * everyMs - performance.now())
+  setTimeout(
+    () => {
+      Atomics.wait(NEVER, 0, 0, left())
+      freezeLater({ frozenMs, everyMs }, n + 1, start)
+    },
+    Math.max(0, left() - frozenMs),
+  )
 }
 
-function fail(response: ServerResponse, kind: keyof Did['faults']): void {
-  did.faults[kind]++
-  if (kind === 'status') respond(response, 'hi', 500)
-  else if (kind === 'body') respond(response, 'ho')
-  else response.destroy()
-}
-
-/** @param n from 1 */
-function handle(response: ServerResponse, n: number): void {
-  const fault = behaviour.kind === 'faults' ? (['status', 'body', 'reset'] as const)[n % 5] : undefined
-  if (fault !== undefined) fail(response, fault)
-  else if (behaviour.kind === 'delay') setTimeout(() => respond(response), behaviour.ms)
-  else if (behaviour.kind === 'compute') respond(response, createHash('sha256').update(WORK).digest('hex'))
-  else respond(response)
-}
-
-const behaviour = JSON.parse(process.argv[2] ?? '') as Behaviour
-if (behaviour.kind === 'freeze') freezeLater(1, behaviour.frozenMs, behaviour.everyMs)
+if (freeze !== undefined) freezeLater(freeze, 1, performance.now())
 const server = createServer((_, response) => handle(response, did.readAt.push(performance.now())))
 server.keepAliveTimeout = 60_000
 server.on('connection', () => did.connections++)

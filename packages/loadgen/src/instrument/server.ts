@@ -5,17 +5,17 @@ import { fileURLToPath } from 'node:url'
 
 const CHILD = fileURLToPath(new URL(`server-process${extname(import.meta.url)}`, import.meta.url))
 
-/** What a server does with its requests. */
-export type Behaviour =
-  | { kind: 'at once' }
-  /** Computes for about a millisecond. */
-  | { kind: 'compute' }
+/** What a server does with its requests, if not respond at once. */
+export interface Behaviour {
   /** The same time for every request, however many there are. */
-  | { kind: 'delay'; ms: number }
-  /** At once, but it stands still at the end of every period. */
-  | { kind: 'freeze'; frozenMs: number; everyMs: number }
+  delayMs?: number
+  /** It stands still at the end of every period. */
+  freeze?: { frozenMs: number; everyMs: number }
+  /** Computes for about a millisecond. */
+  works?: true
   /** Of five requests, one gets a wrong status, one a wrong body, and one loses its connection. */
-  | { kind: 'faults' }
+  fails?: true
+}
 
 /** A server's own record of what it did. */
 export interface Did {

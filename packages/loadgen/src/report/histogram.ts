@@ -55,15 +55,13 @@ export function countsOf(encoded: string): { ms: number; count: number }[] {
 }
 
 /** @throws {Error} if the text is not such a histogram */
-export function decode(encoded: string): JsHistogram {
+function decode(encoded: string): JsHistogram {
   return ours(decodeFromCompressedBase64(encoded, 64))
 }
 
-function histogramOf({ places, counts }: Recording): Histogram {
+function histogramOf({ cells }: Recording): JsHistogram {
   const histogram = emptyHistogram()
-  places.forEach((place, n) => {
-    histogram.recordValueWithCount(valueAt(place), counts[n] ?? 0)
-  })
+  for (const [place, count] of cells) histogram.recordValueWithCount(valueAt(place), count)
   return histogram
 }
 

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
 
-const NANOSECONDS_PER_SECOND = 1e9
-
 /** What the event loop did while it offered load. */
 export interface LoopReport {
   /** Part of the time, 0 to 1, in turns of the loop that sent or received something. In the rest it only polled. */
@@ -39,11 +37,10 @@ export class LoopWatch {
   }
 
   report(): LoopReport {
-    const waited = waitedSeconds()
-    const isKnown = waited !== null && this.#waitedBefore !== null
+    const [before, waited] = [this.#waitedBefore, waitedSeconds()]
     return {
       busy: this.#busyMs > 0 ? this.#busyMs / (this.#busyMs + this.#idleMs) : 0,
-      waitSeconds: isKnown ? Math.max(0, (waited ?? 0) - (this.#waitedBefore ?? 0)) : null,
+      waitSeconds: before === null || waited === null ? null : Math.max(0, waited - before),
     }
   }
 }
@@ -56,7 +53,7 @@ export class LoopWatch {
 function waitedSeconds(): number | null {
   try {
     const [, waited] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')
-    return waited === undefined ? null : Number(waited) / NANOSECONDS_PER_SECOND
+    return waited === undefined ? null : Number(waited) / 1e9
   } catch {
     return null
   }

@@ -3,13 +3,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { createRandom } from '@startgrid/stats/random.ts'
 import { coresFor, shareOf } from '../src/engine/generator-team.ts'
-import { poisson } from '../src/engine/poisson.ts'
-import { exactly, type GeneratorTeam, LoadError, startTeam } from '../src/index.ts'
-import { decode } from '../src/report/histogram.ts'
+import { countsOf, exactly, type GeneratorTeam, LoadError, percentiles, startTeam } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
-import { rawResponse, serve } from './raw-server.ts'
+import { dueWithin, rawResponse, serve } from './raw-server.ts'
 
 const PLAN = { path: '/', connections: 4, durationMs: 50 }
 
@@ -26,12 +23,12 @@ after(() => Promise.all([one.stop(), two.stop()]))
 test('processes serve several loads, one after the other, and end when they are told', async () => {
   await using server = await AT_ONCE()
   const team = await startTeam([0])
+  const load = { ...PLAN, target: server.target }
   let requests = 0
-  for (let slice = 0; slice < 3; slice++)
-    requests += (await team.run({ ...PLAN, target: server.target })).requests
+  for (let slice = 0; slice < 3; slice++) requests += (await team.run(load)).requests
   assert.equal(requests, server.requests)
-  const first = team.run({ ...PLAN, target: server.target })
-  await assert.rejects(team.run({ ...PLAN, target: server.target }), LoadError)
+  const first = team.run(load)
+  await assert.rejects(team.run(load), LoadError)
   await first
   const { pids } = team
   await team.stop()
@@ -48,21 +45,21 @@ test('counts of several are exact sums, and percentiles are of the merged histog
   assert.equal(server.connections, 3)
   assert.deepEqual([result.requests, result.checked, result.errors], [requests, requests, noErrors()])
   assert.deepEqual(result.statuses, { 200: requests })
-  const histogram = decode(result.histograms.latency)
-  assert.equal(histogram.totalCount, requests)
-  assert.equal(result.latency.p50, Math.min(histogram.getValueAtPercentile(50) / 1e6, result.latency.max))
+  const { latency, histograms } = result
+  assert.equal(
+    countsOf(histograms.latency).reduce((sum, { count }) => sum + count, 0),
+    requests,
+  )
+  assert.deepEqual(
+    percentiles(histograms.latency, [50]).map((p50) => Math.min(p50, latency.max)),
+    [latency.p50],
+  )
 })
 
 test('in open loop, all that is due is sent, by one process as by several', async () => {
-  const dueOf = (rate: number, seed: number) => {
-    const next = poisson(rate, createRandom(seed))
-    let count = 0
-    while (next() < 200) count++
-    return count
-  }
   for (const [team, due] of [
-    [one, dueOf(1_000, 1)],
-    [two, dueOf(500, 1) + dueOf(500, 2)],
+    [one, dueWithin(200, 1_000)],
+    [two, dueWithin(200, 500, 1) + dueWithin(200, 500, 2)],
   ] as const) {
     await using server = await AT_ONCE()
     const load = { ...PLAN, target: server.target, rate: 1_000, durationMs: 200, timeoutMs: 20_000 }
@@ -107,13 +104,10 @@ test('an aborted load keeps what was measured, and has no request if it waits', 
 test('refusals arrive as sentences, and the next load runs', async () => {
   await using server = await AT_ONCE()
   const load = { ...PLAN, target: server.target }
-  await assert.rejects(one.run({ ...load, rate: 0 }), /^LoadError: rate is 0, but must be/)
-  for (const connections of [0, 1.5]) await assert.rejects(two.run({ ...load, connections }), LoadError)
+  await assert.rejects(one.run({ ...load, path: 'x' }), /^LoadError: The path "x" must begin/)
   // What only a process can find.
-  await assert.rejects(
-    one.run({ ...load, target: { host: '8.8.8.8', port: 80 } }),
-    /^LoadError: 8\.8\.8\.8 is a public/,
-  )
+  const elsewhere = { host: '8.8.8.8', port: 80 }
+  await assert.rejects(one.run({ ...load, target: elsewhere }), /^LoadError: 8\.8\.8\.8 is a public/)
   assert.ok((await one.run(load)).requests > 0)
 })
 
@@ -166,11 +160,10 @@ function isAlive(pid: number): boolean {
 
 test('each has a core of its own, or none has', () => {
   const cores = coresFor(1)
-  for (let size = 2; cores[0] !== undefined && size < 1_000; size++) {
+  for (let size = 2; cores[0] !== undefined && size < 100; size++) {
     const more = coresFor(size)
     assert.equal(more.length, size)
-    if (more.includes(undefined)) assert.deepEqual(new Set(more), new Set([undefined]))
-    else assert.equal(new Set(more).size, size)
+    assert.equal(new Set(more).size, more.includes(undefined) ? 1 : size)
   }
 })
 
@@ -178,12 +171,12 @@ test('a load is shared fairly: nothing is lost, and no two parts differ by more 
   const load = { ...PLAN, target: { socketPath: '/s' }, connections: 10, rate: 1_000, seed: 7 }
   const shares = [0, 1, 2, 3].map((n) => shareOf(load, n, 4))
   assert.deepEqual(
-    shares.map((part) => [part.connections, part.rate, part.seed, part.durationMs]),
+    shares.map(({ connections, rate, seed }) => [connections, rate, seed]),
     [
-      [3, 250, 7, 50],
-      [3, 250, 8, 50],
-      [2, 250, 9, 50],
-      [2, 250, 10, 50],
+      [3, 250, 7],
+      [3, 250, 8],
+      [2, 250, 9],
+      [2, 250, 10],
     ],
   )
 })

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { report, title } from '../src/cli/report.ts'
+import { Recorder, type Recording } from '../src/engine/recorder.ts'
+import type { Arrivals, Measurement } from '../src/engine/tally.ts'
+import { type LoadResult, percentiles } from '../src/index.ts'
+import { noErrors } from '../src/report/result.ts'
+import { summarizeLoad } from '../src/report/summary.ts'
+
+function recording(...milliseconds: number[]): Recording {
+  const recorder = new Recorder()
+  for (const value of milliseconds) recorder.record(value)
+  return recorder.recording()
+}
+
+const QUICK: Measurement = {
+  requests: 3,
+  seconds: 1,
+  errors: { ...noErrors(), status: 1 },
+  bytes: 30,
+  checked: 1,
+  statuses: { 200: 2, 500: 1 },
+  handshakes: {},
+  latency: recording(1, 2, 3),
+  arrivals: {
+    ...{ seconds: 1, due: 3, sent: 3, late: 0 },
+    ...{ lag: recording(0, 0, 0), service: recording(1, 1, 1) },
+  },
+  loop: { busy: 0.2, waitSeconds: 0.1 },
+}
+
+const SLOW: Measurement = {
+  ...QUICK,
+  requests: 1,
+  seconds: 2,
+  errors: { ...noErrors(), timeout: 2 },
+  statuses: { 200: 1 },
+  latency: recording(60),
+  arrivals: {
+    ...{ seconds: 1, due: 4, sent: 2, late: 1 },
+    ...{ lag: recording(0, 50, 50, 50), service: recording(9) },
+  },
+  loop: { busy: 0.9, waitSeconds: 0.3 },
+}
+
+test('generators add up, and a slow one does not hide in the sum', () => {
+  const result = summarizeLoad([QUICK, SLOW])
+  assert.deepEqual([result.requests, result.seconds, result.rate], [4, 2, 2])
+  assert.deepEqual(result.errors, { ...noErrors(), status: 1, timeout: 2 })
+  assert.deepEqual(result.statuses, { 200: 3, 500: 1 })
+  assert.deepEqual([result.bytes, result.checked], [60, 2])
+  assert.equal(result.latency.mean, 66 / 4)
+  assert.equal(result.service.max, 9)
+  assert.equal(result.lag?.mean, 150 / 7)
+  assert.deepEqual(result.openLoop, { offered: 7, achieved: 5 })
+  assert.equal(percentiles(result.histograms.latency, [100])[0]?.toFixed(0), '60')
+  const { bound, reason, waitSeconds, busy } = result.self
+  assert.match(reason ?? '', /^in generator 2, it came to 25\.0 % of the requests/)
+  assert.deepEqual([bound, waitSeconds, busy], [true, 0.4, 0.9])
+})
+
+test('closed loop: service is latency, and there is no schedule to speak of', () => {
+  const loop = { busy: 1, waitSeconds: null }
+  const { latency, service, lag, histograms, openLoop, self } = summarizeLoad([
+    { ...QUICK, arrivals: null, loop },
+  ])
+  assert.deepEqual(service, latency)
+  assert.deepEqual([lag, histograms.lag, openLoop], [null, null, null])
+  assert.equal(histograms.service, histograms.latency)
+  assert.deepEqual(self, { busy: 1, bound: false, reason: null, waitSeconds: null })
+})
+
+interface Case extends Partial<Omit<Arrivals, 'lag'>> {
+  lagMs?: number
+  latencyMs?: number
+  busy?: number
+  waitSeconds?: number | null
+}
+
+/** Of a sound load of 10,000 requests, but for what is given. */
+function why({ lagMs = 0.01, latencyMs = 1, busy = 0.3, waitSeconds = 0, ...given }: Case): string {
+  const [latency, lag] = [recording(latencyMs), recording(lagMs)]
+  const arrivals = { seconds: 1, due: 10_000, sent: 10_000, late: 0, lag, service: latency, ...given }
+  const { self } = summarizeLoad([{ ...QUICK, latency, arrivals, loop: { busy, waitSeconds } }])
+  return self.reason ?? 'not bound'
+}
+
+test('a generator is the limit if it came late, or had no time to read responses; not if the server let it wait', () => {
+  assert.equal(why({}), 'not bound')
+  assert.equal(why({ sent: 9_900, late: 100, busy: 1 }), 'not bound', 'one in a hundred is forgiven')
+  assert.equal(why({ sent: 5_000, busy: 0.9, latencyMs: 800 }), 'not bound', 'no connection was free')
+  assert.match(why({ sent: 9_899, late: 101 }), /^it came to 1\.0 % of the requests only after/)
+  assert.match(why({ sent: 9_899, busy: 0.98 }), /^it sent only 99\.0 % .* busy for 98\.0 %/)
+  // Lag matters above 1 ms and a tenth of the latency.
+  assert.equal(why({ lagMs: 0.9 }), 'not bound')
+  assert.equal(why({ lagMs: 2, latencyMs: 50 }), 'not bound')
+  const late = 'it was late by 2.00 ms at p99, where the latency is 10.0 ms'
+  assert.equal(why({ lagMs: 2, latencyMs: 10 }), late)
+  assert.equal(
+    why({ lagMs: 2, latencyMs: 10, waitSeconds: 0.25 }),
+    `${late}; it waited 0.25 s for a core that others used`,
+  )
+  for (const waitSeconds of [0.001, null]) assert.equal(why({ lagMs: 2, latencyMs: 10, waitSeconds }), late)
+})
+
+const LATENCY = { mean: 1.5, p50: 1, p90: 2, p99: 12.34, p999: 1_234.5, max: 4_000, min: 0.04 }
+
+const RESULT: LoadResult = {
+  requests: 20_000,
+  seconds: 1,
+  rate: 20_000,
+  errors: noErrors(),
+  bytes: 3_200_000,
+  checked: 200,
+  statuses: { 200: 20_000 },
+  handshakes: {},
+  latency: LATENCY,
+  service: { ...LATENCY, max: 15 },
+  lag: { ...LATENCY, p99: 0.0123, max: 0.5 },
+  histograms: { latency: '', service: '', lag: '' },
+  openLoop: { offered: 20_000, achieved: 19_900 },
+  self: { waitSeconds: 0.1, busy: 0.3, bound: false, reason: null },
+}
+
+test('the report of an open loop', () => {
+  const reason = 'it was late by 78.1 ms at p99, where the latency is 161 ms; it waited 0.29 s for a core'
+  assert.equal(
+    report({ ...RESULT, self: { ...RESULT.self, bound: true, reason } }),
+    `  rate        20,000 responses per second
+  offered     20,000 per second, achieved 19,900 (99.5 %)
+  requests    20,000 in 1.00 s
+  errors      none
+  statuses    200: 20,000
+  received    3.2 MB
+  generator   busy 30 %, 0.10 s without a core
+
+                   mean       p50       p90       p99     p99.9       max
+  corrected        1.50      1.00      2.00      12.3     1,235     4,000 ms
+  service          1.50      1.00      2.00      12.3     1,235      15.0 ms
+  lag              1.50      1.00      2.00     0.012     1,235     0.500 ms
+
+generator-bound: it was late by 78.1 ms at p99, where the latency is 161 ms; it
+waited 0.29 s for a core.
+`,
+  )
+})
+
+test('the report of a closed loop says when the generator may be the limit, and what went wrong', () => {
+  const self = { ...RESULT.self, busy: 0.97, waitSeconds: null }
+  const text = report({ ...RESULT, openLoop: null, lag: null, self })
+  assert.doesNotMatch(text, /corrected|service|lag|offered|without a core/)
+  assert.match(text, /\n {2}latency {10}1\.50 /)
+  assert.match(text, /busy 97 %\n {14}it may be the limit, not the server\n/)
+  const errors = { ...noErrors(), reset: 3, connect: 1_000 }
+  const nothing = report({ ...RESULT, requests: 0, statuses: {}, errors })
+  assert.match(nothing, /\n {2}errors {6}connect: 1,000, reset: 3\n {2}statuses {4}none\n/)
+  assert.match(nothing, /\n {2}latency {5}no response\n/)
+})
+
+test('a title says what was loaded, and how', () => {
+  const plan = { target: { socketPath: '/s' }, path: '/', connections: 1, durationMs: 500 }
+  assert.equal(title('u', plan), 'GET u with 1 connection for 500 ms')
+  const open = { ...plan, method: 'PUT', path: ['/a', '/b', '/c'], connections: 2_000, rate: 5_000 }
+  assert.equal(title('u', open), 'PUT u and 2 more with 2,000 connections at 5,000 per second for 500 ms')
+})
