@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { parseOptions } from '@startgrid/cli/arguments.ts'
+import { flag, readCommandLine } from '@startgrid/cli/options.ts'
 import { markdownTable } from '@startgrid/cli/table.ts'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { PORT_PREFIX, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
@@ -113,11 +113,9 @@ function findStale(): Map<string, string> {
   return stale
 }
 
-const { check } = parseOptions(
-  process.argv.slice(2),
-  { check: { type: 'boolean', default: false } },
-  'pnpm generate',
-)
+const {
+  values: { check },
+} = readCommandLine(process.argv.slice(2), { check: flag('writes nothing') }, 'pnpm generate')
 const stale = findStale()
 const names = [...stale.keys()].join(', ')
 if (!check) {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { parseOptions, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { flag, helpOf, readCommandLine, text } from '@startgrid/cli/options.ts'
 import { createRandom, type Random } from '@startgrid/stats/random.ts'
 
 /**
@@ -7,19 +8,25 @@ import { createRandom, type Random } from '@startgrid/stats/random.ts'
  * preempts the servers for it, and its accounts say so.
  */
 
+const OPTIONS = {
+  core: text('N', 'the core to stay on (default: any; needs taskset)'),
+  burst: text('S', 'seconds of work (default 0.2)', { excludes: ['two-state'] }),
+  pause: text('S', 'seconds of rest between bursts (default 0.2)', { excludes: ['duty', 'two-state'] }),
+  duty: text('PART', 'instead of --pause: the part of the time that is work, above 0 and below 1', {
+    excludes: ['two-state'],
+  }),
+  random: flag('draws both lengths from exponential distributions with these means'),
+  'two-state': flag('the same as --random --burst 1.65 --pause 0.55'),
+  seed: text('N', 'of the random lengths (default 1)'),
+  seconds: text('S', 'ends after this time, at most 600 (default 30)'),
+  help: flag('this text'),
+}
+
 const HELP = `Takes one core in bursts, as a busy neighbour would.
 
   node bench/simulation/neighbour.ts [options]
 
-  --core N        the core to stay on (default: any; needs taskset)
-  --burst S       seconds of work (default: 0.2)
-  --pause S       seconds of rest between bursts (default: 0.2)
-  --duty PART     instead of --pause: the part of the time that is work, above 0 and below 1
-  --random        draw both lengths from exponential distributions with these means
-  --two-state     the same as --random --burst 1.65 --pause 0.55
-  --seed N        of the random lengths (default: 1)
-  --seconds S     ends after this time, at most 600 (default: 30)
-  --help
+${helpOf(OPTIONS)}
 
 It also ends when its parent ends, and on Ctrl-C.
 `
@@ -45,27 +52,9 @@ export interface Habits {
  * @throws {UsageError} if an option is unknown or out of range
  */
 export function parseHabits(argv: readonly string[]): Habits | null {
-  const values = parseOptions(
-    argv,
-    {
-      core: { type: 'string' },
-      burst: { type: 'string' },
-      pause: { type: 'string' },
-      duty: { type: 'string' },
-      random: { type: 'boolean', default: false },
-      'two-state': { type: 'boolean', default: false },
-      seed: { type: 'string', default: '1' },
-      seconds: { type: 'string', default: '30' },
-      help: { type: 'boolean', default: false },
-    },
-    'node bench/simulation/neighbour.ts',
-  )
+  const { values } = readCommandLine(argv, OPTIONS, 'node bench/simulation/neighbour.ts')
   if (values.help) return null
   const twoState = values['two-state']
-  if (twoState && (values.burst ?? values.pause ?? values.duty) !== undefined)
-    throw new UsageError('Give --two-state, or --burst with --pause or --duty.')
-  if (values.pause !== undefined && values.duty !== undefined)
-    throw new UsageError('Give --pause or --duty, not both.')
   const burst = inRange('--burst', values.burst ?? (twoState ? '1.65' : '0.2'), 0.001, MOST_SECONDS)
   const duty = values.duty === undefined ? null : inRange('--duty', values.duty, 0.001, 0.999)
   const pause = inRange('--pause', values.pause ?? (twoState ? '0.55' : '0.2'), 0.001, MOST_SECONDS)
@@ -76,8 +65,8 @@ export function parseHabits(argv: readonly string[]): Habits | null {
     burst,
     pause: duty === null ? pause : (burst * (1 - duty)) / duty,
     random: values.random || twoState,
-    seed: inRange('--seed', values.seed, 0, 2 ** 32 - 1),
-    seconds: inRange('--seconds', values.seconds, 0.001, MOST_SECONDS),
+    seed: inRange('--seed', values.seed ?? '1', 0, 2 ** 32 - 1),
+    seconds: inRange('--seconds', values.seconds ?? '30', 0.001, MOST_SECONDS),
   }
 }
 

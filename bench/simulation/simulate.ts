@@ -1,27 +1,34 @@
-import { parseOptions } from '@startgrid/cli/arguments.ts'
+import { flag, helpOf, integer, readCommandLine, text, texts } from '@startgrid/cli/options.ts'
 import { studyRaces } from './race.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type MetricScore, quantile, type Score, Share } from './score.ts'
 import { study } from './study.ts'
 
+const DEFAULTS = ['noisy', 'quiet', 'noisy-outliers', 'quiet-outliers']
+
+const OPTIONS = {
+  scenario: texts(
+    'NAME',
+    `may be repeated (default ${DEFAULTS.join(', ')}): ${Object.keys(SCENARIOS).join(', ')}`,
+  ),
+  runs: integer('N', 'of each scenario', { min: 1, max: 1e6, default: 100 }),
+  seed: integer('N', 'repeats the draws', { min: 1, max: 2 ** 31, default: 1 }),
+  heats: integer('N', 'per role (default 3; 10 with --race)', { min: 1, max: 100 }),
+  race: flag('two commands instead of the grid: equal ones, and one that costs 1 to 10 % more'),
+  precision: text('PART', 'as many heats as intervals need that are as narrow as this, such as 0.03', {
+    needs: 'race',
+  }),
+  help: flag('this text'),
+}
+
 const HELP = `Simulates whole runs of the benchmark on machines of known noise, and counts how often it is right.
 
   node bench/simulation/simulate.ts [options]
 
-  --scenario NAME   may be repeated (default: ${['noisy', 'quiet', 'noisy-outliers', 'quiet-outliers'].join(', ')})
-                    ${Object.keys(SCENARIOS).join(', ')}
-  --runs N          (default: 100)
-  --seed N          (default: 1)
-  --heats N         per role (default: 3)
-  --race            two commands instead of the grid, 10 heats unless --heats says otherwise:
-                    equal ones, and one that costs 1 to 10 % more
-  --precision PART  with --race: as many heats as intervals need that are as narrow as this, such as 0.03
-  --help
+${helpOf(OPTIONS)}
 
 It exits with 1 if a figure is outside of what is promised. 1,000 runs are needed to tell.
 `
-
-const DEFAULTS = ['noisy', 'quiet', 'noisy-outliers', 'quiet-outliers']
 
 /** From and to, as parts of 1. */
 type Range = readonly [number, number]
@@ -41,32 +48,17 @@ const ANY: Range = [0, 1]
 const WIDTHS: Readonly<Record<string, number>> = { noisy: 0.13, quiet: 0.08 }
 
 async function main(argv: readonly string[]): Promise<number> {
-  const values = parseOptions(
-    argv,
-    {
-      scenario: { type: 'string', multiple: true, default: DEFAULTS },
-      runs: { type: 'string', default: '100' },
-      seed: { type: 'string', default: '1' },
-      heats: { type: 'string' },
-      precision: { type: 'string' },
-      race: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-    'node bench/simulation/simulate.ts',
-  )
+  const { values } = readCommandLine(argv, OPTIONS, 'node bench/simulation/simulate.ts')
   if (values.help) {
     console.log(HELP)
     return 0
   }
-  const options = {
-    runs: whole('--runs', values.runs),
-    seed: whole('--seed', values.seed),
-    heats: whole('--heats', values.heats ?? (values.race ? '10' : '3')),
-  }
+  const { runs, seed, race, heats = race ? 10 : 3 } = values
+  const options = { runs, seed, heats }
   const precision = readPrecision(values.precision)
   let broken = 0
-  for (const name of values.scenario) {
-    if (values.race) {
+  for (const name of values.scenario.length === 0 ? DEFAULTS : values.scenario) {
+    if (race) {
       broken += await printRaces(name, { ...options, precision })
     } else broken += print(name, await study(name, options), options)
   }
@@ -80,12 +72,6 @@ function readPrecision(text: string | undefined): number | null {
   const halfWidth = Number(text)
   if (halfWidth > 0 && halfWidth < 1) return halfWidth
   throw new Error('--precision takes a part of 1, such as 0.03.')
-}
-
-function whole(option: string, text: string): number {
-  const value = Number(text)
-  if (Number.isInteger(value) && value > 0) return value
-  throw new Error(`${option} takes a whole number above 0, not ${JSON.stringify(text)}.`)
 }
 
 /** More CPU per request. */

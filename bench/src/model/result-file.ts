@@ -1,8 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
-import { writeJsonFile } from '@startgrid/cli/json-file.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from './experiment.ts'
 import type { RaceResult, StoredResult, StudyResult } from './result.ts'
@@ -48,9 +47,20 @@ export function studyPaths(studies: readonly Pick<Study, 'name'>[], directory: s
   return studies.map(({ name }) => join(directory, `${name}.json`)).filter((path) => existsSync(path))
 }
 
-/** @throws {Error} of the file system; the old file then stays as it was */
+/**
+ * In one step, so that a reader or an interruption never sees half of it.
+ * @throws {Error} of the file system; the old file then stays as it was
+ */
 export function writeResult(path: string, result: StoredResult): void {
-  writeJsonFile(path, result)
+  mkdirSync(dirname(path), { recursive: true })
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    writeFileSync(temporary, `${JSON.stringify(result, null, 2)}\n`)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
 }
 
 /** What docs keep of a study: figures without heats. */

@@ -1,4 +1,3 @@
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { parseDuration } from './duration.ts'
 import { ForeseenError } from './foreseen-error.ts'
 import { insteadOf } from './gone.ts'
@@ -6,40 +5,6 @@ import { insteadOf } from './gone.ts'
 /** The command line cannot be used as it was typed; the message is a sentence that says what to change. */
 export class UsageError extends ForeseenError {
   override name = 'UsageError'
-}
-
-/**
- * Splits arguments into options; positionals are refused.
- * @param command as a person types it
- * @throws {UsageError} in one sentence
- */
-export function parseOptions<const Config extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: Config,
-  command: string,
-) {
-  try {
-    return parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    throw notUnderstood(error, command)
-  }
-}
-
-/**
- * Splits arguments into options and positionals.
- * @param command as a person types it
- * @throws {UsageError} in one sentence
- */
-export function parseCommandLine<const Config extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  options: Config,
-  command: string,
-) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true })
-  } catch (error) {
-    throw notUnderstood(error, command)
-  }
 }
 
 /** Node's message from `parseArgs`, shortened to one sentence; of an option that is gone, what to use now. */

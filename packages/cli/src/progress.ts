@@ -1,4 +1,3 @@
-import { type Options, type Params, Presets, SingleBar } from 'cli-progress'
 import { formatMinutes } from './duration.ts'
 import { COLUMNS, wrap } from './text.ts'
 
@@ -21,60 +20,44 @@ export function createProgress(
   return stream.isTTY && TERM !== 'dumb' ? createBar(stream) : createLines(stream)
 }
 
-interface State {
-  done: number
-  step: string
-  clock: Clock
-}
+const BAR_COLUMNS = 24
+const REDRAWN_EVERY_MS = 250
+const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_LINE] = ['\u001b[?25l', '\u001b[?25h', '\r\u001b[K']
 
-/** cli-progress moves the cursor to the start of the bar. So a sentence ends the bar, and a new bar begins below it. */
+/** One line that is written again and again; a sentence takes its place, and it goes on below. */
 function createBar(stream: NodeJS.WriteStream): Progress {
-  const options = {
-    stream,
-    format: (options: Options, _params: Params, state: State) =>
-      cut(formatBar(options, state), stream.columns),
-    hideCursor: true,
-    clearOnComplete: true,
-    gracefulExit: false, // our own handler of Ctrl-C calls stop
-    fps: 4,
-  }
-  let bar: SingleBar | undefined
-  let state: State = { done: 0, step: 'starting', clock: new Clock(0) }
+  let timer: NodeJS.Timeout | undefined
+  let clock = new Clock(0)
+  let [done, step] = [0, 'starting']
   const draw = () => {
-    bar = new SingleBar(options, Presets.shades_classic)
-    bar.start(1, 0, state)
+    const filled = '█'.repeat(Math.round(done * BAR_COLUMNS)).padEnd(BAR_COLUMNS, '░')
+    const line = `${filled} ${Math.floor(done * 100)} %  ${formatMinutes(clock.left())} left  ${step}`
+    stream.write(CLEAR_LINE + cut(line, stream.columns))
   }
   return {
     begin: (expectedMs) => {
-      state = { ...state, clock: new Clock(expectedMs) }
-      if (!bar) draw()
+      clock = new Clock(expectedMs)
+      if (timer !== undefined) return
+      stream.write(HIDE_CURSOR)
+      draw()
+      timer = setInterval(draw, REDRAWN_EVERY_MS).unref()
     },
-    update: (done, step) => {
-      state.clock.update(done)
-      state = { ...state, done, step }
-      bar?.update(done, state)
+    update: (part, what) => {
+      clock.update(part)
+      done = part
+      step = what
     },
     say: (text) => {
-      bar?.stop()
-      stream.write(`${wrap(text, '', stream.columns)}\n`)
-      if (bar) draw()
+      stream.write(`${timer === undefined ? '' : CLEAR_LINE}${wrap(text, '', stream.columns)}\n`)
+      if (timer !== undefined) draw()
     },
     stop: () => {
-      bar?.stop()
-      bar = undefined
+      if (timer === undefined) return
+      clearInterval(timer)
+      timer = undefined
+      stream.write(CLEAR_LINE + SHOW_CURSOR)
     },
   }
-}
-
-const BAR_COLUMNS = 24
-
-function formatBar(
-  { barCompleteString = '', barIncompleteString = '' }: Options,
-  { done, step, clock }: State,
-): string {
-  const filled = Math.round(done * BAR_COLUMNS)
-  const bar = barCompleteString.slice(0, filled) + barIncompleteString.slice(0, BAR_COLUMNS - filled)
-  return `${bar} ${Math.floor(done * 100)} %  ${formatMinutes(clock.left())} left  ${step}`
 }
 
 /** Cuts the line: a bar that is wider than the terminal would leave a line behind on each update. */

@@ -142,12 +142,6 @@ function formatLine(columns: readonly Placed[], cells: readonly string[]): strin
     .trimEnd()
 }
 
-/** A GitHub table of words. */
-export function markdownWords(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const columns = headings.map((heading) => ({ heading, align: 'left' as const, priority: 0 }))
-  return markdownTable({ columns, rows: rows.map((cells) => ({ tone: 'plain', cells })) }, 0)
-}
-
 /**
  * A GitHub table, aligned so that people can read its source.
  * @param priority columns with a higher number are dropped

@@ -1,4 +1,5 @@
-import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
 import { type Target, TargetError, targetOf } from '@startgrid/wire/target.ts'
 import {
   CAPABILITIES,
@@ -13,26 +14,32 @@ import {
 import { FORMS } from './protocol/forms.ts'
 import { checkRfc9112 } from './protocol/rfc9112.ts'
 
+const OPTIONS = {
+  socket: text('PATH', 'instead of a URL: the unix socket where the server listens'),
+  without: texts('CAPABILITY', `the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)`),
+  insecure: flag('https:// on loopback with any certificate, such as our own'),
+  compressed: flag('NGINX in front compresses pages'),
+  only: text('TEXT', 'only the checks whose name contains it'),
+  json: flag('the report as JSON'),
+  protocol: flag('instead of the contract, what it does with the forms of RFC 9112'),
+  proxied: flag('NGINX is in front, so every MUST of RFC 9112 has to hold', { needs: 'protocol' }),
+  help: flag('this text', { short: 'h' }),
+}
+
 const USAGE = `Checks that a server responds as docs/contract.md says.
 
-  pnpm conformance <role> <url>         such as: pnpm conformance ssr http://127.0.0.1:3000
-  pnpm conformance <role> --socket PATH
-  pnpm conformance --docker             every service of docker compose, both ports
+  pnpm conformance ROLE URL     such as: pnpm conformance ssr http://127.0.0.1:3000
+  pnpm conformance --docker     every service of docker compose, both ports
 
-  <role>               ${ROLES.join(', ')}
-  --without CAPABILITY the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)
-  --insecure           https:// on loopback with any certificate, such as our own
-  --compressed         NGINX in front compresses pages
-  --only TEXT          only the checks whose name contains it
-  --json               the report as JSON
-  --protocol           instead of the contract, what it does with the forms of RFC 9112
-  --proxied            with --protocol: NGINX is in front, so every MUST has to hold
+Roles: ${ROLES.join(', ')}.
+
+${helpOf(OPTIONS)}
 `
 
 /** Runs the command line. Resolves with the exit code: 0 conforms, 1 differs, 2 invalid usage or no server. */
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const { values, positionals } = readArguments(args)
+    const { values, positionals } = readCommandLine(args, OPTIONS, 'pnpm conformance')
     if (values.help) return print(USAGE, 0)
     const options = readOptions(values, positionals)
     if (values.protocol) {
@@ -51,27 +58,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function readArguments(args: readonly string[]) {
-  return parseCommandLine(
-    args,
-    {
-      without: { type: 'string', multiple: true, default: [] },
-      insecure: { type: 'boolean', default: false },
-      proxied: { type: 'boolean', default: false },
-      compressed: { type: 'boolean', default: false },
-      socket: { type: 'string' },
-      only: { type: 'string', default: '' },
-      protocol: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-    'pnpm conformance',
-  )
-}
-
-type Arguments = ReturnType<typeof readArguments>
-
-function readOptions(values: Arguments['values'], [role, url, ...rest]: Arguments['positionals']): Options {
+function readOptions(values: Values<typeof OPTIONS>, [role, url, ...rest]: readonly string[]): Options {
   if (!isRole(role))
     throw new UsageError(`${role ? `There is no role '${role}'` : 'Say which role'}: ${ROLES.join(', ')}.`)
   if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many.`)
@@ -86,7 +73,7 @@ function readOptions(values: Arguments['values'], [role, url, ...rest]: Argument
       values.socket === undefined ? readOrigin(url ?? '', values.insecure) : { socketPath: values.socket },
     absent: values.without.map(readCapability),
     compressed: values.compressed,
-    only: values.only,
+    only: values.only ?? '',
   }
 }
 

@@ -1,30 +1,25 @@
 import { fileURLToPath } from 'node:url'
-import { parseOptions, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { flag, helpOf, readCommandLine, text } from '@startgrid/cli/options.ts'
 import { createSite } from './site.ts'
 
-const HELP = `pnpm site [options]   the public pages, from docs/ and stored results
+const DIST = fileURLToPath(new URL('../dist', import.meta.url))
 
-  --serve             shows them on http://localhost:8080 (or the next free port), and again after a change
-  --base PATH         where they will be published (default /): /startgrid/
-  --output DIR        default packages/site/dist
-  --repository URL    of its files, for links to sources: https://git.example/startgrid/blob/main
-  --help
-`
+const OPTIONS = {
+  serve: flag('shows them on http://localhost:8080 (or the next free port), and again after a change'),
+  base: text('PATH', 'where they will be published (default /): /startgrid/'),
+  output: text('DIR', 'default packages/site/dist'),
+  repository: text('URL', 'of its files, for links to sources: https://git.example/startgrid/blob/main'),
+  help: flag('this list'),
+}
 
 async function main(args: readonly string[]): Promise<void> {
-  const { help, serve, base, output, repository } = parseOptions(
-    args,
-    {
-      serve: { type: 'boolean', default: false },
-      base: { type: 'string', default: '/' },
-      output: { type: 'string', default: fileURLToPath(new URL('../dist', import.meta.url)) },
-      repository: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-    'pnpm site',
-  )
+  const { values } = readCommandLine(args, OPTIONS, 'pnpm site')
+  const { help, serve, base = '/', output = DIST, repository } = values
   if (help) {
-    process.stdout.write(HELP)
+    process.stdout.write(
+      `pnpm site [options]   the public pages, from docs/ and stored results\n\n${helpOf(OPTIONS)}\n`,
+    )
     return
   }
   if (!/^\/(?:.*\/)?$/.test(base)) throw new UsageError(`--base ${base} has to begin and end with a slash.`)
