@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { flag, readCommandLine } from '@startgrid/cli/options.ts'
 import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 
 /** `pnpm dev fastify/ssr`: runs one app, starts it again when its source changes, and updates the page in the browser. */
@@ -12,9 +13,9 @@ The settings of the app work as always: PORT=4000 LOG_LEVEL=debug pnpm dev ${APP
 `
 
 function main(): number | undefined {
-  const { values, positionals } = parseCommandLine(
+  const { values, positionals } = readCommandLine(
     process.argv.slice(2),
-    { help: { type: 'boolean' } },
+    { help: flag('this text') },
     'pnpm dev',
   )
   if (values.help) {

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { Binary } from './find/command.ts'
 import { cacheDirectory } from './find/download.ts'
@@ -13,49 +14,39 @@ import { planFronts, prepareDirectory } from './run/plan.ts'
 import { isMasterOf, isRunning, workersOf } from './run/processes.ts'
 import { awaitResponses } from './run/ready.ts'
 
-const HELP = `An NGINX in front of an app, in the background, without root and apart from the system's own.
+const OPTIONS = {
+  topology: text('NAME', `${TOPOLOGIES.join(', ')}; default nginx`),
+  listen: text('ADDRESS', 'where it listens, default 127.0.0.1:8080; port 0 takes a free one'),
+  upstream: texts(
+    'ADDRESS',
+    'the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000; again for a copy of it: they share the requests, and stand in for each other',
+  ),
+  certificate: text('FILE', 'for nginx-tls, with its chain; default one for localhost, made for a week'),
+  key: text('FILE', 'of the certificate'),
+  trust: text('NETWORKS', 'proxies in front, such as 10.0.0.0/8: their X-Forwarded-* headers are kept'),
+  assets: text('DIR', 'serve /assets/ from there instead of asking the app'),
+  workers: text('N', 'worker processes, default 1'),
+  'no-download': flag('do not download an NGINX if none is installed'),
+  help: flag('this text', { short: 'h' }),
+}
+
+const HELP = `An NGINX in front of an app, in the background, without root and apart from the
+system's own.
 
   pnpm nginx start      start it
   pnpm nginx status     say whether it runs, and how
-  pnpm nginx reload     use nginx/conf/http and nginx/conf/server as they are now, without dropping a request
+  pnpm nginx reload     use nginx/conf as it is now, without dropping a request
   pnpm nginx workers N  run N worker processes, without dropping a request
   pnpm nginx stop       finish what is in flight, then end
 
 Options of start:
-  --topology NAME     ${TOPOLOGIES.join(', ')}; default nginx
-  --listen ADDRESS    where it listens, default 127.0.0.1:8080; port 0 takes a free one
-  --upstream ADDRESS  the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000;
-                      again for a copy of it: they share the requests, and stand in for each other
-  --certificate FILE  for nginx-tls, with its chain; default one for localhost, made for a week
-  --key FILE          of the certificate
-  --trust NETWORKS    proxies in front, such as 10.0.0.0/8: their X-Forwarded-* headers are kept
-  --assets DIRECTORY  serve /assets/ from there instead of asking the app
-  --workers N         worker processes, default 1
-  --no-download       do not download an NGINX if none is installed
+${helpOf(OPTIONS)}
 
 STARTGRID_NGINX=path|download|/path/of/nginx says which NGINX to use.
 
-Exit codes: 0 done, or nothing to do; 1 failed; 2 not understood; 3 status: it does not run.
+Exit codes: 0 done, or nothing to do; 1 failed; 2 not understood; 3 status: it
+does not run.
 `
-
-const OPTIONS = {
-  topology: { type: 'string', default: 'nginx' },
-  listen: { type: 'string', default: '127.0.0.1:8080' },
-  upstream: { type: 'string', multiple: true },
-  certificate: { type: 'string' },
-  key: { type: 'string' },
-  trust: { type: 'string', default: '' },
-  assets: { type: 'string' },
-  workers: { type: 'string', default: '1' },
-  'no-download': { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const
-
-type Values = ReturnType<typeof parse>['values']
-
-function parse(args: string[]) {
-  return parseCommandLine(args, OPTIONS, 'pnpm nginx')
-}
 
 /** The files of a user's one background NGINX: in $XDG_RUNTIME_DIR, which ends with the session, or in the cache. */
 const DIR = join(process.env.XDG_RUNTIME_DIR || join(cacheDirectory(), 'run'), 'startgrid-nginx')
@@ -76,7 +67,7 @@ interface Running extends State {
 }
 
 async function main(args: string[]): Promise<number> {
-  const { values, positionals } = parse(args)
+  const { values, positionals } = readCommandLine(args, OPTIONS, 'pnpm nginx')
   const [command, ...operands] = positionals
   if (values.help || command === 'help') return say(HELP.trimEnd())
   if (command === 'workers') return workers(operands)
@@ -89,12 +80,12 @@ async function main(args: string[]): Promise<number> {
   throw new UsageError(`${said}: start, status, reload, workers N or stop.`)
 }
 
-async function start(values: Values): Promise<number> {
+async function start(values: Values<typeof OPTIONS>): Promise<number> {
   const front = readFront(values)
-  const place = { dir: DIR, workers: readCount(values.workers) }
+  const place = { dir: DIR, workers: readCount(values.workers ?? '1') }
   const http = {
     accessLog: `"${join(DIR, 'access.log')}" startgrid if=$logged`,
-    trustedProxies: values.trust.replaceAll(/[^,]+/g, '$& 1;').replaceAll(',', ' '),
+    trustedProxies: (values.trust ?? '').replaceAll(/[^,]+/g, '$& 1;').replaceAll(',', ' '),
   }
   const running = findRunning()
   if (running !== undefined)
@@ -178,18 +169,19 @@ function readOr(file: string, otherwise: string): string {
   }
 }
 
-function readFront(values: Values): Front {
-  const topology = TOPOLOGIES.find((name) => name === values.topology)
+function readFront(values: Values<typeof OPTIONS>): Front {
+  const { listen = '127.0.0.1:8080' } = values
+  const topology = TOPOLOGIES.find((name) => name === (values.topology ?? 'nginx'))
   if (topology === undefined) throw new UsageError(`--topology must be one of ${TOPOLOGIES.join(', ')}.`)
   try {
-    const [first = '127.0.0.1:3000', ...others] = values.upstream ?? []
+    const [first = '127.0.0.1:3000', ...others] = values.upstream
     const upstream = parseUpstream(first)
     const copies = others.map(parseUpstream)
     const more = {
       ...(values.assets !== undefined && { serveAssets: fromCaller(values.assets) }),
       ...readCertificate(values),
     }
-    const front = { name: 'app', topology, listen: parseAddress(values.listen), upstream, copies, ...more }
+    const front = { name: 'app', topology, listen: parseAddress(listen), upstream, copies, ...more }
     checkFronts([front])
     return front
   } catch (error) {
@@ -197,7 +189,7 @@ function readFront(values: Values): Front {
   }
 }
 
-function readCertificate({ topology, certificate, key }: Values): Pick<Front, 'certificate'> {
+function readCertificate({ topology, certificate, key }: Values<typeof OPTIONS>): Pick<Front, 'certificate'> {
   if (certificate === undefined && key === undefined) return {}
   if (topology !== 'nginx-tls') throw new Error('Only nginx-tls has a certificate: add --topology nginx-tls.')
   if (certificate === undefined || key === undefined)

@@ -44,7 +44,7 @@ for (const [wrong, what] of [
   [['--duty', '1'], /--duty takes a number/],
   [['--seconds', '601'], /--seconds takes a number from 0.001 to 600/],
   [['--core', '0.5'], /--core takes a whole number/],
-  [['--pause', '1', '--duty', '0.5'], /not both/],
+  [['--pause', '1', '--duty', '0.5'], /exclude each other/],
   [['--two-state', '--burst', '1'], /--two-state/],
   [['--forever'], /--forever/],
 ] as const)

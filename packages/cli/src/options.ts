@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { notUnderstood, readDuration, readInteger, readPercent, UsageError } from './arguments.ts'
+import { UsageError } from './arguments.ts'
+import { insteadOf } from './gone.ts'
 import { COLUMNS, indented } from './text.ts'
 
 /** Options of a command as a table: what each is called, how its value is read, what it goes with, and what help says. */
@@ -25,13 +26,29 @@ export function flag(help: string, rules: Rules = {}): Option<boolean> {
   return { value: null, help, read: (words) => words.length > 0, ...rules }
 }
 
-/** Any text; the last one counts. */
-export function text(value: string, help: string, rules: Rules = {}): Option<string | undefined> {
-  return { value, help, read: (words) => words.at(-1), ...rules }
-}
-
 export function texts(value: string, help: string, rules: Rules = {}): Option<readonly string[]> {
   return { value, help, read: (words) => words, ...rules }
+}
+
+/** Of several words the last one counts. */
+function last<Value, Absent>(
+  option: Pick<Option<unknown>, 'value' | 'help'> & Rules,
+  parse: (word: string) => Value | undefined,
+  { absent, must }: { absent: Absent; must: string },
+): Option<Value | Absent> {
+  const read = (words: readonly string[], name: string) => {
+    const word = words.at(-1)
+    if (word === undefined) return absent
+    const found = parse(word)
+    if (found === undefined) throw new UsageError(`${name} is '${word}', but must be ${must}.`)
+    return found
+  }
+  return { ...option, read }
+}
+
+/** Any text. */
+export function text(value: string, help: string, rules: Rules = {}): Option<string | undefined> {
+  return last({ value, help, ...rules }, (word) => word, { absent: undefined, must: 'a text' })
 }
 
 interface Range extends Rules {
@@ -39,39 +56,48 @@ interface Range extends Rules {
   max: number
 }
 
+/** A whole number. */
 export function integer(value: string, help: string, range: Range & { default: number }): Option<number>
 export function integer(value: string, help: string, range: Range): Option<number | undefined>
 export function integer(
   value: string,
   help: string,
-  { min, max, default: usual, ...rules }: Range & { default?: number },
+  { min, max, default: absent, ...rules }: Range & { default?: number },
 ): Option<number | undefined> {
-  const read = (words: readonly string[], name: string) => {
-    const last = words.at(-1)
-    return last === undefined ? usual : readInteger(name, last, min, max)
-  }
-  return { value, help: usual === undefined ? help : `${help} (default ${usual})`, read, ...rules }
+  const told = absent === undefined ? help : `${help} (default ${absent})`
+  const parse = (word: string) =>
+    /^\d{1,10}$/.test(word) && Number(word) >= min && Number(word) <= max ? Number(word) : undefined
+  return last({ value, help: told, ...rules }, parse, {
+    absent,
+    must: `a whole number from ${min} to ${max}`,
+  })
 }
 
-/** In milliseconds. */
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
+
+/** `500ms`, `1.5s` or `10m`, in milliseconds. */
 export function duration(
   help: string,
-  { min, max, ...rules }: Rules & { min: number; max?: number },
+  { min, max = 600_000, ...rules }: Rules & { min: number; max?: number },
 ): Option<number | undefined> {
-  const read = (words: readonly string[], name: string) => {
-    const last = words.at(-1)
-    return last === undefined ? undefined : readDuration(name, last, min, max)
+  const parse = (word: string) => {
+    const [, number, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)$/.exec(word) ?? []
+    const ms = Number(number) * (UNITS[unit] ?? Number.NaN)
+    return ms >= min && ms <= max ? ms : undefined
   }
-  return { value: 'T', help, read, ...rules }
+  const example = max > 600_000 ? '90s or 10m' : '500ms or 2s'
+  const must = `a time from ${min}ms to ${max / 60_000}m, such as ${example}`
+  return last({ value: 'T', help, ...rules }, parse, { absent: undefined, must })
 }
 
-/** As a part of 1. */
+/** `3%`, as a part of 1. */
 export function percent(help: string, rules: Rules = {}): Option<number | null> {
-  const read = (words: readonly string[], name: string) => {
-    const last = words.at(-1)
-    return last === undefined ? null : readPercent(name, last)
+  const parse = (word: string) => {
+    const [, number] = /^(\d{1,2}(?:\.\d{1,2})?)\s?%$/.exec(word) ?? []
+    return Number(number) > 0 ? Number(number) / 100 : undefined
   }
-  return { value: 'P', help, read, ...rules }
+  const must = 'a percentage above 0 % and below 100 %, such as 3%'
+  return last({ value: 'P', help, ...rules }, parse, { absent: null, must })
 }
 
 /**
@@ -120,6 +146,16 @@ function wordsOf(args: readonly string[], options: Table, command: string) {
   } catch (error) {
     throw notUnderstood(error, command)
   }
+}
+
+/** Node's message from `parseArgs`, shortened to one sentence; of an option that is gone, what to use now. */
+function notUnderstood(error: unknown, command: string): UsageError {
+  const message = error instanceof Error ? error.message : String(error)
+  const [, option] = /^Unknown option '(--?[\w-]+)/.exec(message) ?? []
+  const reason = message.split('. ')[0]?.replace(/\.$/, '')
+  return new UsageError(
+    insteadOf(`${command} ${option}`) ?? `${reason}. ${command} --help lists the options.`,
+  )
 }
 
 export function pick<Options extends Table>(

@@ -100,5 +100,5 @@ test('wrong usage is one sentence and 2', async () => {
 test('--help says what there is', async () => {
   const { code, stdout } = await run('--help')
   assert.equal(code, 0)
-  assert.match(stdout, /pnpm conformance <role> <url>/)
+  assert.match(stdout, /pnpm conformance ROLE URL/)
 })

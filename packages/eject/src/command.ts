@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { parseCommandLine, UsageError } from '@startgrid/cli/arguments.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { insteadOf } from '@startgrid/cli/gone.ts'
+import { flag, readCommandLine, text, texts } from '@startgrid/cli/options.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { ask, Cancelled } from './ask.ts'
 import { APPS, type App, OPTIONS, type Option, whyNoName, whyNot } from './choices.ts'
@@ -23,10 +24,10 @@ export interface Origin {
 }
 
 const FLAGS = {
-  help: { type: 'boolean' },
-  with: { type: 'string', multiple: true },
-  name: { type: 'string' },
-} as const
+  with: texts('OPTIONS', 'what it has besides'),
+  name: text('NAME', 'of the package'),
+  help: flag('this text'),
+}
 
 /**
  * Runs `pnpm eject` or `npm create startgrid`. On a terminal it asks for what is missing.
@@ -34,7 +35,7 @@ const FLAGS = {
  */
 export async function runCommand(args: readonly string[], origin: Origin): Promise<number> {
   try {
-    const { values, positionals } = parseCommandLine(args, FLAGS, origin.command)
+    const { values, positionals } = readCommandLine(args, FLAGS, origin.command)
     const [appName, path, ...more] = positionals
     const { CI, TERM } = process.env
     // The cursor of a dumb terminal, such as Emacs has, cannot move up.
@@ -44,7 +45,8 @@ export async function runCommand(args: readonly string[], origin: Origin): Promi
       return values.help ? 0 : 2
     }
     const app = appName === undefined ? undefined : findApp(appName)
-    const options = values.with?.flatMap((names) => names.split(',')).map(findOption)
+    const named = values.with.flatMap((names) => names.split(',')).map(findOption)
+    const options = named.length === 0 ? undefined : named
     const choice =
       app !== undefined && path !== undefined
         ? { app, options: options ?? [], path }
