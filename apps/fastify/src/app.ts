@@ -44,7 +44,8 @@ export function createApp({ config, health, log }: AppOptions, routes: FastifyPl
     drained = drain(app.server)
   })
   app.addHook('onRequest', async (request, reply) => {
-    limitSilence(reply.raw, config.HANDLER_TIMEOUT_MS) // `handlerTimeout` also ends streams that are well
+    // `handlerTimeout` also ends streams that are well.
+    limitSilence(reply.raw, config.HANDLER_TIMEOUT_MS, () => reply.getHeaders())
     reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
   })
   app.register(accessLog)

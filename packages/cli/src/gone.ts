@@ -31,6 +31,7 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm load --expect-body': 'pnpm bench race compares the responses of two servers, body included',
   'pnpm load --path-file': 'give several URLs, or a number to draw: /hello/{int:1-1000}',
   'pnpm reliability --full': 'pnpm reliability tries every fault on every app',
+  'pnpm reliability --list': 'docs/reliability.md says what each fault is',
   'pnpm reliability --resume': 'name the apps and the faults that are left',
   'pnpm bench study --resume': '--all skips what is finished of this commit; else begin the study again',
 }

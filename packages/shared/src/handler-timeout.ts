@@ -5,8 +5,13 @@ import { createProblem, PROBLEM } from './problem.ts'
  * Ends a response that stands still: 503, or a cut connection if it has begun. The 503 is written to the socket, because the handler may
  * still respond later: after a response of ours, its `setHeader` would throw.
  * @param ms milliseconds in which no byte comes or goes. An event stream sends comments more often
+ * @param headers of the 503, where the framework keeps them to itself until the handler responds
  */
-export function limitSilence(response: ServerResponse, ms: number): void {
+export function limitSilence(
+  response: ServerResponse,
+  ms: number,
+  headers: () => Readonly<Record<string, unknown>> = () => response.getHeaders(),
+): void {
   response.setTimeout(ms, () => {
     const { socket } = response.req
     if (response.headersSent) return void socket.destroy() // `destroySoon` would wait for a client that never reads
@@ -14,9 +19,7 @@ export function limitSilence(response: ServerResponse, ms: number): void {
     const body = JSON.stringify(createProblem(503))
     const length = Buffer.byteLength(body)
     const own = { 'content-type': PROBLEM, 'content-length': length, connection: 'close' }
-    const head = Object.entries({ ...response.getHeaders(), ...own }).map(
-      ([name, value]) => `${name}: ${value}\r\n`,
-    )
+    const head = Object.entries({ ...headers(), ...own }).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.write(`HTTP/1.1 503 Service Unavailable\r\n${head.join('')}\r\n${body}`)
     socket.destroySoon()
   })

@@ -3,7 +3,7 @@ import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { flag, helpOf, readCommandLine, texts } from '@startgrid/cli/options.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
-import { indented, oneLine, wrap } from '@startgrid/cli/text.ts'
+import { listOf, oneLine, wrap } from '@startgrid/cli/text.ts'
 import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 import { requireNginx } from '@startgrid/nginx/find.ts'
 import type { Fault } from '../fault.ts'
@@ -12,12 +12,11 @@ import { type Cell, tryFaults } from '../run.ts'
 import { formatMatrix } from './matrix.ts'
 
 const OPTIONS = {
-  fault: texts('NAME', 'only this one; may be given again'),
-  list: flag('says what each fault is'),
+  fault: texts('NAME', `only this one; may be given again: ${listOf(FAULTS.map(({ name }) => name))}`),
   help: flag('says this', { short: 'h' }),
 }
 
-const HELP = `pnpm reliability [APP …] [options]   what each app does when something goes wrong
+const HELP = `pnpm reliability [APP …] [options]  what each app does when something goes wrong
 
   APP                 an app, a framework or a role: fastify/ssr, fastify, ssr
                       (default: all)
@@ -35,10 +34,6 @@ async function main(args: readonly string[]): Promise<number> {
   const faults = values.fault.length === 0 ? FAULTS : findFaults(values.fault)
   const named = new Set(positionals.flatMap(findApps))
   if (values.help) process.stdout.write(HELP)
-  else if (values.list)
-    process.stdout.write(
-      faults.map(({ name, summary }) => `${name}\n${indented(`${summary}.`, '  ')}\n`).join(''),
-    )
   else return run(faults, positionals.length === 0 ? APPS : APPS.filter((app) => named.has(app)))
   return 0
 }

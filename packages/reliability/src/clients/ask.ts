@@ -1,64 +1,72 @@
-import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import { type Connection, openConnection } from '@startgrid/wire/client.ts'
+import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
+import type { Request } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 
 /** What a client saw of a response, up to its end or the cut. */
-export interface Seen {
-  /** Undefined: no response began. */
-  status: number | undefined
-  headers: IncomingHttpHeaders
-  body: string
-  isWhole: boolean
-  /** Why it is not whole: a system error such as ECONNRESET, or SILENCE. */
-  error: string | undefined
+export interface Seen extends Partial<Pick<Response, 'status' | 'headers'>> {
+  readonly body: string
+  /** Why it is not whole. */
+  readonly error: NoResponse | undefined
   /** The connection had been used before. */
-  isReused: boolean
+  readonly isReused: boolean
 }
 
-export interface AskOptions {
-  readonly method?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-  /** Default: a connection of its own. */
-  readonly agent?: Agent
-  /** Milliseconds without a byte, after which a client gives up; default 30,000, because machines are busy. */
-  readonly timeoutMs?: number
-  /** Called when the response begins. */
-  onHead?(): void
+/** Milliseconds after which a client gives up: many, because machines are busy. */
+export const PATIENCE = { timeoutMs: 30_000 }
+
+/** Sends one request on a connection of its own. @param request a text is the path of a GET */
+export async function ask(target: Target, request: Request | string): Promise<Seen> {
+  const client = new Client(target)
+  return client.ask(request).finally(() => client.close())
 }
 
-export const SILENCE = 'nothing came in time'
+/** A client that keeps its connection. It sends no request again, although RFC 9110 (9.2.2) would allow that for GET. */
+export class Client {
+  readonly #target: Target
+  #connection: Connection | undefined
 
-/** One request. It is never sent again, although RFC 9110 (9.2.2) would allow that for GET. */
-export async function ask(
-  target: Target,
-  path: string,
-  { body, onHead, timeoutMs = 30_000, agent, ...options }: AskOptions = {},
-): Promise<Seen> {
-  const seen: Seen = {
-    status: undefined,
-    headers: {},
-    body: '',
-    isWhole: false,
-    error: undefined,
-    isReused: false,
+  constructor(target: Target) {
+    this.#target = target
   }
-  const asking = request({ ...target, path, timeout: timeoutMs, agent: agent ?? false, ...options })
-  try {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    asking.once('timeout', () => asking.destroy(new Error(SILENCE)))
-    asking.once('response', resolve).on('error', reject).end(body)
-    const response = await promise
-    seen.status = response.statusCode
-    seen.headers = response.headers
-    onHead?.()
-    for await (const chunk of response.setEncoding('utf8')) seen.body += chunk
-    seen.isWhole = response.complete
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    seen.error = code ?? message
+
+  /** Whether the server has left the connection open. */
+  get isConnected(): boolean {
+    return this.#connection?.isOpen === true
   }
-  seen.isReused = asking.reusedSocket
-  // A server may have responded before it read the whole body.
-  if (!asking.writableFinished) asking.destroy()
-  return seen
+
+  /** Sends a request, on a new connection if there is none. */
+  async ask(request: Request | string): Promise<Seen> {
+    const isReused = this.isConnected
+    try {
+      if (!isReused) {
+        this.close()
+        this.#connection = await openConnection(this.#target, PATIENCE)
+      }
+      const response = this.#connection?.exchange(typeof request === 'string' ? { target: request } : request)
+      return seen(await response, undefined, isReused)
+    } catch (error) {
+      if (!(error instanceof NoResponse)) throw error
+      return seen(error.part, error, isReused)
+    }
+  }
+
+  close(): void {
+    this.#connection?.destroy()
+    this.#connection = undefined
+  }
+}
+
+function seen(response: Response | undefined, error: NoResponse | undefined, isReused: boolean): Seen {
+  return { ...response, body: String(response?.body ?? ''), error, isReused }
+}
+
+/** What came: a status, or why nothing did. */
+export function outcomeOf({ status, error }: Seen): string {
+  return status === undefined ? `no response (${error?.failure})` : String(status)
+}
+
+/** Whether the server has closed the connection, in whatever way. */
+export function isCut(error: NoResponse | undefined): boolean {
+  return error?.failure === 'closed' || error?.failure === 'reset'
 }

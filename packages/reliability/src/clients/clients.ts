@@ -1,8 +1,8 @@
-import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Role } from '@startgrid/grid/apps.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { ask, type Seen } from './ask.ts'
+import { Client, isCut, outcomeOf, type Seen } from './ask.ts'
 
 /** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */
 export const LIGHT: Readonly<Record<Role, string>> = {
@@ -72,43 +72,40 @@ export class Clients {
   }
 
   async #run(keepAlive: boolean): Promise<void> {
-    const agent = new Agent({ keepAlive, maxSockets: 1 })
+    const { target, untilRefused, untilClosed, pauseMs = 5 } = this.#options
+    const client = new Client(target)
     let isTold = false
     do {
-      const { status, headers, error } = await this.#ask(agent)
-      if (this.#options.untilRefused === true) {
-        if (error === 'ECONNREFUSED') break
+      const { status, headers = [], error } = await this.#ask(client)
+      if (untilRefused === true) {
+        if (error?.failure === 'refused') break
         if (isTold && status !== undefined)
           this.#fail('a client was told to leave while the app still listened')
-        isTold = headers.connection === 'close'
+        isTold = headerValue(headers, 'connection') === 'close'
       }
-      await sleep(this.#options.pauseMs ?? 5)
-    } while (!this.#over && (this.#options.untilClosed !== true || hasConnection(agent)))
-    agent.destroy()
+      if (!keepAlive) client.close()
+      await sleep(pauseMs)
+    } while (!this.#over && (untilClosed !== true || client.isConnected))
+    client.close()
   }
 
-  async #ask(agent: Agent): Promise<Seen> {
-    const { target, path, method = 'GET', statuses = [200], untilRefused, onSeen } = this.#options
-    const seen = await ask(target, path, { method, agent })
+  async #ask(client: Client): Promise<Seen> {
+    const { path, method = 'GET', statuses = [200], untilRefused, onSeen } = this.#options
+    const seen = await client.ask({ method, target: path })
     onSeen?.(seen)
-    const { status, isWhole, isReused, error } = seen
-    if (status !== undefined && isWhole && statuses.includes(status)) this.responded += 1
-    else if (isWhole) this.#fail(`${method} ${path}: ${status}`)
-    else if (status !== undefined) this.#fail(`${method} ${path}: the response (${status}) was cut off`)
-    else if (isReused && error === 'ECONNRESET') this.#crossed += 1
-    else if (untilRefused !== true || error !== 'ECONNREFUSED')
-      this.#fail(`${method} ${path} on a ${isReused ? 'kept' : 'new'} connection: ${error}`)
+    const { status = 0, isReused, error } = seen
+    if (error === undefined && statuses.includes(status)) this.responded += 1
+    else if (error === undefined) this.#fail(`${method} ${path}: ${status}`)
+    else if (status > 0) this.#fail(`${method} ${path}: the response (${status}) was cut off`)
+    else if (isReused && isCut(error)) this.#crossed += 1
+    else if (untilRefused !== true || error.failure !== 'refused')
+      this.#fail(`${method} ${path} on a ${isReused ? 'kept' : 'new'} connection: ${outcomeOf(seen)}`)
     return seen
   }
 
   #fail(what: string): void {
     this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
   }
-}
-
-/** Whether the connection is still open. A server may close it after the response. */
-function hasConnection({ freeSockets }: Agent): boolean {
-  return Object.keys(freeSockets).length > 0
 }
 
 /** The findings of a tally. @param when ends the sentence, such as `while it drained` */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Launch } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
-import { ask, type Seen, SILENCE } from '../clients/ask.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
+import { ask, outcomeOf, type Seen } from '../clients/ask.ts'
 import type { Fault } from '../fault.ts'
 import { failingApp } from '../subject/failing-app.ts'
 import type { Subject } from '../subject/subject.ts'
@@ -41,8 +42,6 @@ const STALLS: Failure = {
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
 export const failingHandler: Fault = {
   name: 'failing-handler',
-  summary:
-    'a handler throws, rejects, or fails amid its response: a 500 problem or a cut connection, one logged line, others are served',
   atOnce: 3,
   absent: ({ runtime }) =>
     runtime === 'nginx' ? 'NGINX itself responds and logs if a handler of njs fails.' : undefined,
@@ -63,8 +62,6 @@ export const failingHandler: Fault = {
 /** A handler that waits for something that never comes is given up, so that its client and its connection are free. */
 export const silentHandler: Fault = {
   name: 'silent-handler',
-  summary:
-    'a handler never responds, or stops amid its response: after HANDLER_TIMEOUT_MS a 503 problem or a cut connection, one logged line',
   atOnce: 3,
   absent: ({ runtime }) =>
     runtime === 'nginx'
@@ -89,11 +86,14 @@ function launch(subject: Subject, level: 'info' | 'warn'): Promise<Launch> {
 async function judgeFailures(launched: Launch, failures: readonly Failure[]): Promise<string[]> {
   const findings: string[] = []
   for (const failure of failures) {
-    const seen = await ask(launched.target, failure.path, { headers: { 'x-request-id': idOf(failure) } })
+    const seen = await ask(launched.target, {
+      target: failure.path,
+      headers: [['x-request-id', idOf(failure)]],
+    })
     findings.push(...judgeResponse(failure, seen))
-    const { status, error } = await ask(launched.target, '/livez')
-    if (status !== 200)
-      findings.push(`After a handler that ${failure.does}, /livez gives ${status ?? error}.`)
+    const next = await ask(launched.target, '/livez')
+    if (next.status !== 200)
+      findings.push(`After a handler that ${failure.does}, /livez gives ${outcomeOf(next)}.`)
   }
   await sleep(1_000) // a line may come after the response, and one too many after that
   for (const failure of failures) {
@@ -116,24 +116,25 @@ const about = ({ path, does }: Failure) => `A handler that ${does} (GET ${path})
 /** The request id with which it is asked for. */
 const idOf = ({ path }: Failure) => `fails${path.replaceAll('/', '-')}`
 
-function judgeResponse(failure: Failure, { status, headers, body, isWhole, error }: Seen): string[] {
+function judgeResponse(failure: Failure, seen: Seen): string[] {
+  const { status, headers = [], body, error } = seen
   const findings: string[] = []
   if (`${JSON.stringify(headers)}${body}`.includes(SECRET))
     findings.push(`${about(failure)}: the client sees the error: ${body.slice(0, 100)}`)
-  if (error === SILENCE) return [...findings, `${about(failure)}: nothing has ended the response.`]
+  if (error?.failure === 'timeout') return [...findings, `${about(failure)}: nothing has ended the response.`]
   if (failure.status === undefined) {
-    if (isWhole && status !== 500)
+    if (error === undefined && status !== 500)
       findings.push(`${about(failure)}: the client got ${status} as if the response was whole.`)
     return findings
   }
   const isProblem =
-    headers['content-type']?.split(';')[0] === PROBLEM &&
+    headerValue(headers, 'content-type')?.split(';')[0] === PROBLEM &&
     body === JSON.stringify(createProblem(failure.status))
   if (status !== failure.status || !isProblem)
     findings.push(
-      `${about(failure)}: the client got ${status ?? error} ${body}, not the problem ${failure.status}.`,
+      `${about(failure)}: the client got ${outcomeOf(seen)} ${body}, not the problem ${failure.status}.`,
     )
-  if (headers['x-request-id'] !== idOf(failure))
+  if (headerValue(headers, 'x-request-id') !== idOf(failure))
     findings.push(`${about(failure)}: the client does not get its id.`)
   return findings
 }

@@ -1,7 +1,7 @@
-import { Agent } from 'node:http'
 import { until } from '@startgrid/cli/until.ts'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { ask } from '../clients/ask.ts'
+import { methodOf } from '@startgrid/wire/request.ts'
+import { ask, Client, outcomeOf } from '../clients/ask.ts'
 import { LIGHT } from '../clients/clients.ts'
 import { abortsOf, leave, stepsOf } from '../clients/mix.ts'
 import type { Fault } from '../fault.ts'
@@ -25,8 +25,6 @@ const GROWTH = 2_000_000
 /** An app that has served every kind of request holds no more than before. */
 export const leaks: Fault = {
   name: 'leaks',
-  summary:
-    'every kind of request, requests over the limits, and clients that leave: no growth of memory, files and timers, no error in the log',
   atOnce: 4,
   async run(subject) {
     const { app } = subject
@@ -51,19 +49,19 @@ async function work({ app }: Subject, { target }: Launch, findings: Set<string>)
   // NGINX itself refuses these, and logs each as an error.
   const oversized = app.runtime === 'nginx' ? [] : oversizedRequests(LIGHT[app.role])
   const askForEverything = async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const client = new Client(target)
     for (let round = 0; round < ROUNDS; round++) {
-      for (const { path, options, right } of steps) {
-        const { status, error } = await ask(target, path, { ...options, agent })
-        if (!right.includes(status ?? 0))
+      for (const { right, ...request } of steps) {
+        const seen = await client.ask(request)
+        if (!right.includes(seen.status ?? 0))
           findings.add(
-            `${options?.method ?? 'GET'} ${path} got ${status ?? error}, not ${right.join(' or ')}.`,
+            `${methodOf(request)} ${request.target} got ${outcomeOf(seen)}, not ${right.join(' or ')}.`,
           )
       }
     }
-    agent.destroy()
+    client.close()
     // The fault `limits` judges what comes back.
-    for (const { path, options } of oversized) await ask(target, path, options)
+    for (const { request } of oversized) await ask(target, request)
   }
   await Promise.all(Array.from({ length: CLIENTS }, askForEverything))
   const ways = abortsOf(app)

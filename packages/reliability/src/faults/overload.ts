@@ -1,7 +1,8 @@
 import { until } from '@startgrid/cli/until.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
-import { ask, type Seen } from '../clients/ask.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
+import { ask, outcomeOf, type Seen } from '../clients/ask.ts'
 import { findFailures } from '../clients/clients.ts'
 import type { Fault } from '../fault.ts'
 
@@ -21,8 +22,6 @@ const PATIENCE_S = 30
 /** More clients than an app can serve: it refuses pages early, serves the others and probes, and recovers when the clients leave. */
 export const overload: Fault = {
   name: 'overload',
-  summary:
-    'more pages are asked for than it can render: it refuses some with 503 and retry-after, serves others and /livez, and recovers',
   atOnce: 1,
   absent: ({ role }) => (role === 'ssr' ? undefined : 'Only pages are shed.'),
   async run(subject) {
@@ -39,7 +38,7 @@ export const overload: Fault = {
     const crowd = subject.clients({ target, path, kept, pauseMs: PAUSE_MS, statuses: [200, 503], onSeen })
     const hasServed = async () => {
       const probe = await ask(target, '/livez')
-      if (probe.status !== 200) findings.add(`/livez got ${probe.status ?? probe.error}.`)
+      if (probe.status !== 200) findings.add(`/livez got ${outcomeOf(probe)}.`)
       probes += 1
       return served >= SERVED && probes >= PROBES
     }
@@ -64,7 +63,7 @@ export const overload: Fault = {
 const MEDIA_TYPE = new RegExp(`^${PROBLEM.replace('+', '\\+')}(;|$)`)
 
 /** A refused page is a problem with all headers of the contract, including `retry-after`. */
-function judgeRefusal({ headers, body }: Seen): string[] {
+function judgeRefusal({ headers = [], body }: Seen): string[] {
   const expected = {
     ...SECURITY_HEADERS,
     'content-type': MEDIA_TYPE,
@@ -72,7 +71,7 @@ function judgeRefusal({ headers, body }: Seen): string[] {
     'x-request-id': /./,
   }
   const findings = Object.entries(expected).flatMap(([name, value]) => {
-    const given = String(headers[name] ?? '')
+    const given = headerValue(headers, name) ?? ''
     const isRight = typeof value === 'string' ? given === value : value.test(given)
     return isRight ? [] : [`The 503 has ${name}: '${given}', not ${value}.`]
   })

@@ -7,7 +7,6 @@ import type { Subject } from '../subject/subject.ts'
 /** An app that cannot start says why once, in words, and does not hang or print a stack. */
 export const refusedStart: Fault = {
   name: 'refused-start',
-  summary: 'a taken port, a wrong setting, an unknown role: one sentence, exit 1',
   atOnce: 2,
   async run(subject) {
     const taken = createServer().listen(0, '127.0.0.1')

@@ -10,8 +10,6 @@ import type { Subject } from '../subject/subject.ts'
 /** A release: two copies of an app behind NGINX are restarted in turn. And a crash: one of them is killed. */
 export const restart: Fault = {
   name: 'restart',
-  summary:
-    'two copies behind NGINX are restarted in turn, then one is killed: no request fails, except for POSTs that were under way (502)',
   atOnce: 3,
   async run(subject) {
     const [first, second] = await Promise.all([start(subject), start(subject)])

@@ -9,8 +9,6 @@ import type { Subject } from '../subject/subject.ts'
 /** An orchestrator ends an app that is in use, and no client notices. */
 export const sigterm: Fault = {
   name: 'sigterm',
-  summary:
-    'SIGTERM under load, without and with SHUTDOWN_DELAY_MS: no request fails, exit 0; a second signal ends it at once',
   atOnce: 2,
   async run(subject) {
     return [

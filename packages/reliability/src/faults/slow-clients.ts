@@ -1,6 +1,6 @@
-import { connect } from 'node:net'
 import { until } from '@startgrid/cli/until.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import { connect } from '@startgrid/wire/target.ts'
 import { findFailures, LIGHT } from '../clients/clients.ts'
 import type { Fault } from '../fault.ts'
 import type { Subject } from '../subject/subject.ts'
@@ -14,7 +14,6 @@ const CLIENTS = 45
 /** Clients that take or send one byte per second hold connections for hours unless they are cut off. */
 export const slowClients: Fault = {
   name: 'slow-clients',
-  summary: 'clients that send headers or a body at 1 byte/s are cut off, others are served',
   atOnce: 7, // they wait
   async run(subject) {
     // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
@@ -30,9 +29,7 @@ async function judgeWay(subject: Subject, way: Way): Promise<string[]> {
   const limitS = WAYS[way]
   const { target } = await subject.launch({ env: NEVER_SHED, timeoutMs: 120_000 }) // many apps start at once
   const others = subject.clients({ target, path, kept: 1, fresh: 1, pauseMs: 50 })
-  const sockets = new Set(
-    Array.from({ length: CLIENTS }, () => connect('port' in target ? target : { path: target.socketPath })),
-  )
+  const sockets = new Set(Array.from({ length: CLIENTS }, () => connect(target)))
   for (const socket of sockets) {
     socket.on('error', () => {}).once('close', () => sockets.delete(socket)) // being cut off
     socket.resume().write(opening(way, path))

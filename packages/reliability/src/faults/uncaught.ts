@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { ask } from '../clients/ask.ts'
+import { openConnection } from '@startgrid/wire/client.ts'
+import { PATIENCE } from '../clients/ask.ts'
 import type { Fault } from '../fault.ts'
 import { preload } from '../subject/footprint.ts'
 import type { Subject } from '../subject/subject.ts'
@@ -13,8 +14,6 @@ const CAUSES = [
 /** After an error outside a request, the state of the process is unknown. So the app logs it, finishes its responses, and exits. */
 export const uncaught: Fault = {
   name: 'uncaught',
-  summary:
-    'an exception or a rejection outside of a request: logged once, responses under way are finished, exit 1, can be started again',
   atOnce: 3,
   absent: ({ runtime }) =>
     runtime === 'nginx'
@@ -33,11 +32,11 @@ async function judgeCause(
   const { child, target, output } = await subject.launch({ execArgv: preload(subject.app, 'uncaught') })
   const exited = once(child, 'exit', { signal: AbortSignal.timeout(30_000) })
   // Only ssr has a slow route, whose response is under way when it happens.
-  const { promise: begun, resolve: onHead } = Promise.withResolvers<void>()
-  const slow = subject.app.role === 'ssr' ? ask(target, '/stream?items=3&delay=1500', { onHead }) : undefined
-  if (slow !== undefined) await begun
+  const slow = subject.app.role === 'ssr' ? await openConnection(target, PATIENCE) : undefined
+  await slow?.send({ target: '/stream?items=3&delay=1500' })
+  await slow?.head()
   child.kill(signal)
-  const isWhole = (await slow)?.isWhole ?? true
+  const isWhole = (await slow?.response().catch(() => false)) !== false
   const [code] = await exited.catch(() => ['nothing: it goes on'])
   const findings: string[] = []
   if (!isWhole) findings.push(`After ${what} a response under way is cut.`)
