@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { poisson } from '../src/engine/loops.ts'
 import { exactly, percentiles, runLoad } from '../src/index.ts'
-import { type Check, near, observe, runCheck } from '../src/instrument/check.ts'
+import { type Check, figure, observe, runCheck } from '../src/instrument/check.ts'
 import { startServer } from '../src/instrument/server.ts'
 import { noErrors } from '../src/report/result.ts'
 
@@ -68,8 +68,8 @@ test('too few open files end a load with a sentence', async () => {
   assert.equal(status, 1)
 })
 
-const CALM = { figures: [near('rate', 101, 100, 5)], waitedMs: 3 }
-const WRONG = { figures: [near('rate', 80, 100, 5)], waitedMs: 3 }
+const CALM = { figures: [figure('rate', 101, 95, 105)], waitedMs: 3 }
+const WRONG = { figures: [figure('rate', 80, 95, 105)], waitedMs: 3 }
 const DISTURBED = { ...WRONG, waitedMs: 500 }
 
 /** How `pnpm bench check-instrument` decides. @param trials what each gives; one more than are needed fails */

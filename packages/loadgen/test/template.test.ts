@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRandom } from '@startgrid/stats/random.ts'
-import { NoResponse, ResponseReader } from '@startgrid/wire/reader.ts'
+import { ResponseReader } from '@startgrid/wire/reader.ts'
 import { ResponseTemplate } from '../src/http/template.ts'
 
 const BUFFER = Buffer.allocUnsafeSlow(4096)
@@ -60,32 +59,18 @@ test('a response that differs in anything else does not', () => {
   for (const [what, text] of Object.entries(others)) assert.equal(matches(template, text), false, what)
 })
 
-test('whatever matches, the reader reads alike', () => {
-  const random = createRandom(7)
+test('with any other byte at any place: whatever matches, the reader reads alike', () => {
   const template = learn(RESPONSE)
-  let matched = 0
-  for (let round = 0; round < 20_000; round++) {
-    const length = place(RESPONSE)
-    for (let change = 0; change < 3; change++)
-      BUFFER[Math.floor(random() * length)] = Math.floor(random() * 256)
-    if (!template.matches(WORDS, length)) continue
-    matched++
-    const reader = new ResponseReader()
-    assert.equal(reader.read(BUFFER, 0, length), length)
-    assert.deepEqual([reader.complete, reader.reusable], [true, true])
-    assert.deepEqual({ status: reader.status, bodyLength: reader.bodyLength }, template.response)
-  }
-  assert.ok(matched > 100, `${matched} of the changed responses matched`)
-})
-
-test('the other way round: what the reader refuses never matches', () => {
-  const template = learn(RESPONSE)
-  for (let at = 0; at < RESPONSE.length - 12; at++) {
+  for (let at = 0; at < RESPONSE.length; at++) {
     for (let byte = 0; byte < 256; byte++) {
       const length = place(RESPONSE)
       BUFFER[at] = byte
-      if (template.matches(WORDS, length))
-        assert.doesNotThrow(() => new ResponseReader().read(BUFFER, 0, length), NoResponse)
+      if (!template.matches(WORDS, length)) continue
+      const reader = new ResponseReader()
+      const read = reader.read(BUFFER, 0, length)
+      const { complete, reusable, status, bodyLength } = reader
+      assert.deepEqual([read, complete, reusable], [length, true, true])
+      assert.deepEqual({ status, bodyLength }, template.response)
     }
   }
 })

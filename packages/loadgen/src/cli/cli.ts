@@ -6,8 +6,8 @@ import { NoResponse } from '@startgrid/wire/reader.ts'
 import { TargetError, targetOf } from '@startgrid/wire/target.ts'
 import { coresFor, startTeam } from '../engine/generator-team.ts'
 import { runLoad } from '../engine/load.ts'
-import { LoadError } from '../engine/load-error.ts'
-import { type LoadPlan, validatePlan } from '../engine/options.ts'
+import { LoadError, type LoadPlan } from '../engine/plan.ts'
+import { Requests } from '../engine/requests.ts'
 import { resolveTarget } from '../http/target.ts'
 import { sumErrors } from '../report/result.ts'
 import { report, title } from './report.ts'
@@ -109,7 +109,7 @@ export function readCommand(args: readonly string[], program: string) {
     expect: { status: values['expect-status'] },
   }
   try {
-    validatePlan(plan)
+    new Requests(plan, () => 0)
   } catch (error) {
     throw error instanceof LoadError ? new UsageError(error.message) : error
   }

@@ -1,7 +1,7 @@
 import { formatDuration } from '@startgrid/cli/duration.ts'
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import { wrap } from '@startgrid/cli/text.ts'
-import type { LoadPlan } from '../engine/options.ts'
+import type { LoadPlan } from '../engine/plan.ts'
 import type { Latency, LoadResult } from '../report/result.ts'
 
 /** A generator that is busy for more than this part of its time may be what limits a closed loop. */

@@ -1,7 +1,7 @@
 /** The program of a generator process, started by generator-team.ts: plans come in, measurements go out. */
 
 import { measureLoad } from './load.ts'
-import type { LoadPhase, LoadPlan } from './options.ts'
+import type { LoadPhase, LoadPlan } from './plan.ts'
 import type { Measurement } from './tally.ts'
 
 /** What the parent says. It disconnects to end the process. */

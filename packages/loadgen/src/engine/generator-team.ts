@@ -5,8 +5,8 @@ import { readCpus } from '@startgrid/machine/cpus.ts'
 import type { LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
 import type { FromChild, ToChild } from './child.ts'
-import { LoadError } from './load-error.ts'
-import { type LoadOptions, type LoadPhase, type LoadPlan, validatePlan } from './options.ts'
+import { LoadError, type LoadOptions, type LoadPhase, type LoadPlan } from './plan.ts'
+import { Requests } from './requests.ts'
 import type { Measurement } from './tally.ts'
 
 const CHILD = fileURLToPath(new URL(`child${extname(import.meta.url)}`, import.meta.url))
@@ -41,7 +41,8 @@ export class GeneratorTeam {
    * @throws {LoadError} like `runLoad`; also if a process died, or is running another load. The others have then ended their parts.
    */
   async run({ signal, onPhase, ...plan }: LoadOptions): Promise<LoadResult> {
-    validatePlan(plan)
+    // Refuses what cannot be sent before anything begins.
+    new Requests(plan, () => 0)
     const generators = this.#generators.slice(0, plan.connections)
     const { length: size } = generators
     const stop = new AbortController()

@@ -1,15 +1,13 @@
 import { createRandom } from '@startgrid/stats/random.ts'
-import { authority, type Target, tlsOptions } from '@startgrid/wire/target.ts'
+import { type Target, tlsOptions } from '@startgrid/wire/target.ts'
 import type { Connection, ConnectionOptions, ConnectionOwner } from '../http/connection.ts'
 import { Checker } from '../http/expectation.ts'
-import { asksToClose } from '../http/request.ts'
 import { openSession, resolveTarget } from '../http/target.ts'
 import { ResponseTemplate } from '../http/template.ts'
 import type { ErrorKind, LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
-import { LoadError } from './load-error.ts'
 import { closedLoop, type Loop, openLoop, poisson, type Schedule } from './loops.ts'
-import type { LoadOptions } from './options.ts'
+import { LoadError, type LoadOptions } from './plan.ts'
 import { Pool } from './pool.ts'
 import { Requests } from './requests.ts'
 import { type Measurement, Tally } from './tally.ts'
@@ -49,7 +47,6 @@ const NEVER = new Int32Array(new SharedArrayBuffer(4))
 class Load implements ConnectionOwner {
   readonly #options: LoadOptions
   readonly #requests: Requests
-  readonly #closes: boolean
   readonly #timeoutMs: number
   readonly #warmupMs: number
   readonly #checker: Checker
@@ -71,13 +68,10 @@ class Load implements ConnectionOwner {
    * @param tls as `ConnectionOptions`
    */
   constructor(options: LoadOptions, target: Target, tls: ConnectionOptions['tls']) {
-    const { method = 'GET', headers = {}, path, body, connections, newConnections: fresh = false } = options
+    const { method = 'GET', connections, newConnections: fresh = false } = options
     this.#options = options
-    const host = authority(options.target)
     // A generator of its own, so that arrivals and paths do not depend on each other.
-    const random = createRandom((options.seed ?? 1) ^ 0x5bd1e995)
-    this.#requests = new Requests({ method, path, headers, host, body, close: fresh }, random)
-    this.#closes = fresh || asksToClose(headers)
+    this.#requests = new Requests(options, createRandom((options.seed ?? 1) ^ 0x5bd1e995))
     this.#timeoutMs = options.timeoutMs ?? 5_000
     this.#warmupMs = options.warmupMs ?? 0
     this.#checker = new Checker(options.expect ?? {}, this.#requests.paths)
@@ -110,7 +104,7 @@ class Load implements ConnectionOwner {
     this.#inFlight--
     this.#watch.events++
     this.#tally.responded(connection, now)
-    if (connection.parser.reusable && !this.#closes) {
+    if (connection.parser.reusable && !this.#requests.close) {
       this.#loop?.freed(connection, now)
     } else {
       this.#pool.retire(connection)

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os'
 import type { ConnectionOptions } from 'node:tls'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { connect, type Target } from '@startgrid/wire/target.ts'
-import { LoadError } from '../engine/load-error.ts'
+import { LoadError } from '../engine/plan.ts'
 
 /**
  * Resolves a target's name once, so that no request pays for it, and rejects public addresses: load on somebody else's server
@@ -13,24 +13,22 @@ import { LoadError } from '../engine/load-error.ts'
  * @throws {LoadError} if the name is unknown, or an address is neither of this machine nor private
  */
 export async function resolveTarget(target: Target): Promise<Target> {
-  if ('socketPath' in target) {
-    if (/^[^\0]+$/.test(target.socketPath)) return target
-    throw new LoadError(`${JSON.stringify(target.socketPath)} is not the path of a socket.`)
-  }
-  const { host, port, ...secure } = target
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new LoadError(`The port is ${port}, but must be a whole number from 1 to 65535.`)
-  }
-  const candidates = (await addressesOf(host)).map((address) => ({ host: address, port, ...secure }))
+  if ('socketPath' in target) return target
+  const addresses = await addressesOf(target.host)
   const allowed = addressesAllowed()
-  for (const { host: address } of candidates) {
-    if (allowed.check(address.replace(/%.*$/, ''), versionOf(address))) continue
-    const name = address === host ? host : `${host} (${address})`
+  const other = addresses.find((address) => !allowed.check(address.replace(/%.*$/, ''), versionOf(address)))
+  if (other !== undefined)
     throw new LoadError(
-      `${name} is a public address: load only servers of this machine or of a private network.`,
+      `${other} is a public address: load only servers of this machine or of a private network.`,
     )
+  for (const host of addresses.length > 1 ? addresses : []) {
+    const connection = await openConnection({ host, port: target.port }, { timeoutMs: 5_000 }).catch(
+      () => undefined,
+    )
+    connection?.destroy()
+    if (connection !== undefined) return { ...target, host }
   }
-  return (await firstOpen(candidates)) ?? target
+  return { ...target, host: addresses[0] ?? target.host }
 }
 
 /**
@@ -84,18 +82,4 @@ function addressesAllowed(): BlockList {
   for (const { address } of Object.values(networkInterfaces()).flatMap((list) => list ?? []))
     allowed.addAddress(address.replace(/%.*$/, ''), versionOf(address))
   return allowed
-}
-
-async function firstOpen<Place extends { host: string; port: number }>(
-  candidates: readonly Place[],
-): Promise<Place | undefined> {
-  if (candidates.length > 1) {
-    for (const candidate of candidates) {
-      const { host, port } = candidate
-      const connection = await openConnection({ host, port }, { timeoutMs: 5_000 }).catch(() => undefined)
-      connection?.destroy()
-      if (connection !== undefined) return candidate
-    }
-  }
-  return candidates[0]
 }

@@ -1,6 +1,11 @@
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Expectation } from '../http/expectation.ts'
-import { Requests } from './requests.ts'
+
+/** A load that cannot be run as asked; the message is a whole sentence for the person who asked for it. */
+export class LoadError extends ForeseenError {
+  override name = 'LoadError'
+}
 
 /** One load as plain data: the same in this process and in another. */
 export interface LoadPlan {
@@ -56,8 +61,3 @@ export interface LoadOptions extends LoadPlan {
 
 /** Moments at which a load waits until the accounts have been read. */
 export type LoadPhase = 'open' | 'responded'
-
-/** @throws {LoadError} saying why its requests cannot be sent */
-export function validatePlan({ method = 'GET', path, headers = {}, body }: LoadPlan): void {
-  new Requests({ method, path, headers, host: '', body }, () => 0)
-}
