@@ -10,6 +10,7 @@ import { overhead } from './overhead/study.ts'
 import { reverseProxy } from './reverse-proxy/study.ts'
 import { startup } from './startup/study.ts'
 import { streaming } from './streaming/study.ts'
+import { upgrades } from './upgrades/study.ts'
 import { workerPool } from './worker-pool/study.ts'
 
 /** Studies of published sources, in the order in which `--all` runs them. */
@@ -23,6 +24,7 @@ export const PUBLISHED: readonly Study[] = [
   streaming,
   expressOnBun,
   fastifyReadme,
+  upgrades,
 ]
 
 /** All studies: those, and our own questions. */

