@@ -29,7 +29,7 @@ const NAMES: Readonly<Record<string, string>> = {
   node22: 'Node 22',
   node24: 'Node 24',
   node26: 'Node 26',
-  prototypes: 'node:http with prototypes',
+  prototypes: 'with prototypes',
   react18: 'React 18',
   react19: 'React 19',
 }
