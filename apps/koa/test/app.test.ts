@@ -25,6 +25,10 @@ const routes = new Router()
     ctx.status = 201
     ctx.body = Tea.parse(ctx.request.body)
   })
+  .get('/errors/status', (ctx) => {
+    ctx.status = 409
+    throw new Error('secret')
+  })
 
 test('a body that is not valid is 400, and the problem names the field', async () => {
   const app = createApp(createOptions(), routes).callback()
@@ -35,6 +39,12 @@ test('a body that is not valid is 400, and the problem names the field', async (
   const broken = await request(app).post('/teas').type('json').send('{').expect(400)
   match(broken.body.detail, /JSON/)
   await request(app).post('/teas').expect(400) // no body at all
+})
+
+test('a plain error is a 500 without its message, also after a status of the route', async () => {
+  const app = createApp(createOptions(), routes).callback()
+  const { body } = await request(app).get('/errors/status').expect(500)
+  deepEqual(body, { type: 'about:blank', title: 'Internal Server Error', status: 500 })
 })
 
 test('a method without a route is a problem', async () => {

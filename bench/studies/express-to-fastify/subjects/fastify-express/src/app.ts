@@ -1,6 +1,6 @@
 import fastifyExpress from '@fastify/express'
 import { createApp as createFastify } from '@startgrid/fastify/app.ts'
-import type { Router } from 'express'
+import type { ErrorRequestHandler, Router } from 'express'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AppOptions } from '#shared/app-options.ts'
@@ -21,6 +21,12 @@ export function createApp(options: AppOptions, routes: Router): FastifyInstance 
     await app.register(fastifyExpress)
     Object.assign(app.express.locals, { config, health })
     app.use(routes)
+    app.use(ignoreAbort)
   })
   return createFastify(options, mounted)
+}
+
+/** A client that leaves a stream is no failure. Fastify would log one, and that its reply was already sent. */
+const ignoreAbort: ErrorRequestHandler = (error, _request, _response, next) => {
+  if (error?.code !== 'ERR_STREAM_PREMATURE_CLOSE') next(error)
 }

@@ -1,11 +1,12 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { ssr } from '@startgrid/express/ssr.ts'
 import { partial } from '@startgrid/express-to-fastify-express/partial.ts'
 import { Router } from 'express'
 import type { AppOptions } from '#shared/app-options.ts'
 import { pageHeaders, SECURITY_HEADERS } from '#shared/security.ts'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions, INFO } from '#shared/testing/options.ts'
 import { serve } from '#shared/testing/serve.ts'
 import { createApp } from '../src/app.ts'
 
@@ -33,6 +34,22 @@ test('a page has its own policy, and all else that of the app', async () => {
     equal(policy, (isPage ? pageHeaders(nonce) : SECURITY_HEADERS)['content-security-policy'])
     equal(headers.get('referrer-policy'), 'no-referrer')
   }
+})
+
+test('a page that its client leaves is no failure', async () => {
+  const { readLines, ...options } = createOptions()
+  await using app = await start(options, ssr)
+  const leaves = new AbortController()
+  const { signal } = leaves
+  const response = await fetch(`${app.url}/stream?items=1&delay=5000`, { signal })
+  await response.body?.getReader().read()
+  leaves.abort()
+  const lines = await readLines(1)
+  await setTimeout(100) // what else is written comes later
+  deepEqual(
+    lines.map(({ level, path }) => [level, path]),
+    [[INFO, '/stream']],
+  )
 })
 
 const failing = Router()
