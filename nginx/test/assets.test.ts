@@ -49,12 +49,10 @@ const CODINGS: Readonly<Record<string, string>> = { '.br': 'br', '.gz': 'gzip' }
 
 /** Other spellings of the path of a file, which go to the app as they are. */
 const SPELLINGS = [
-  ...['/assets', '/assets/', '/assets/?x', '/assets/.', '/assets/..', '/assets/.hidden.js'],
-  ...['/assets/folder/inside.js', `/assets/./${SCRIPT}`, `/assets//${SCRIPT}`, `//assets/${SCRIPT}`],
-  ...[`/x/../assets/${SCRIPT}`, `/assets/x/../${SCRIPT}`, `/assets%2F${SCRIPT}`, `/%61ssets/${SCRIPT}`],
-  ...[`/assets/x%2F..%2F${SCRIPT}`, '/assets/%2e%2e%2fassets', `/Assets/${SCRIPT}`, '/assets/%FF'],
-  `/assets/${SCRIPT.replace('a', '%61')}`,
+  ...['/assets/', '/assets/.hidden.js', '/assets/folder/inside.js', `/assets//${SCRIPT}`, '/assets/%FF'],
+  ...[`/x/../assets/${SCRIPT}`, `/assets%2F${SCRIPT}`, `/%61ssets/${SCRIPT}`, '/assets/%2e%2e%2fassets'],
 ]
+
 describe('assets', { skip }, () => {
   let directory: string
   let app: App
@@ -123,39 +121,24 @@ describe('assets', { skip }, () => {
     assert.deepEqual([tiny.headers['content-encoding'], tiny.body], [undefined, await file(TINY)])
   })
 
-  test('304: no body, no description of one', async () => {
+  test('304 has no body and no description of one, and another coding is another representation', async () => {
     const { etag = '' } = (await asset(SCRIPT, 'Accept-Encoding: br')).headers
-    for (const match of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const response = await asset(SCRIPT, `If-None-Match: ${match}`, 'Accept-Encoding: br')
-      assert.deepEqual([response.status, response.body.length], [304, 0], match)
-      assertOwn(response, { ...CACHED, etag })
-    }
-    // Another coding is another representation.
-    for (const match of [etag, '"x"'])
-      assert.equal((await asset(SCRIPT, `If-None-Match: ${match}`)).status, 200)
-  })
-
-  test('if-modified-since and range mean nothing', async () => {
-    const later = new Date(Date.now() + 86_400_000).toUTCString()
-    for (const header of [`If-Modified-Since: ${later}`, 'Range: bytes=0-3', 'Range: bytes=999999-']) {
-      const { status, headers, body } = await asset(SCRIPT, header)
-      assert.deepEqual([status, body], [200, await file(SCRIPT)], header)
-      assert.deepEqual([headers['accept-ranges'], headers['last-modified']], [undefined, undefined])
-    }
+    const response = await asset(SCRIPT, `If-None-Match: ${etag}`, 'Accept-Encoding: br')
+    assert.deepEqual([response.status, response.body.length], [304, 0])
+    assertOwn(response, { ...CACHED, etag })
+    assert.equal((await asset(SCRIPT, `If-None-Match: ${etag}`)).status, 200)
   })
 
   test('HEAD is GET without the body', async () => {
-    const headers = ['Accept-Encoding: gzip']
-    const full = await ask(`/assets/${SCRIPT}`, { headers })
-    const head = await ask(`/assets/${SCRIPT}`, { headers, method: 'HEAD' })
+    const full = await asset(SCRIPT)
+    const head = await ask(`/assets/${SCRIPT}`, { method: 'HEAD' })
     assert.deepEqual([head.status, head.body.length], [200, 0])
     assert.deepEqual({ ...head.headers, date: '' }, { ...full.headers, date: '' })
-    assert.equal((await ask('/assets/none.js', { method: 'HEAD' })).status, 404)
   })
 
   test('other methods are 405, whether the file exists or not', async () => {
     for (const name of [SCRIPT, 'none.js', `${SCRIPT}.br`])
-      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND'])
+      for (const method of ['POST', 'OPTIONS', 'PROPFIND'])
         assertProblem(await ask(`/assets/${name}`, { method, body: 'x' }), 405, { allow: 'GET, HEAD' })
   })
 

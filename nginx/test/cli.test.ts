@@ -37,12 +37,8 @@ describe('cli', { skip }, () => {
   }
 
   test('nothing runs', async () => {
-    const none = { code: 3, out: 'NGINX is not running.\n', err: '' }
-    assert.deepEqual(await cli('status'), none)
-    const stop = { code: 0, out: 'NGINX is not running; there is nothing to stop.\n', err: '' }
-    assert.deepEqual(await cli('stop'), stop)
+    assert.deepEqual(await cli('status'), { code: 3, out: 'NGINX is not running.\n', err: '' })
     const start = { code: 1, out: '', err: 'NGINX is not running; start it with pnpm nginx start.\n' }
-    assert.deepEqual(await cli('reload'), start)
     assert.deepEqual(await cli('workers', '2'), start)
   })
 
@@ -71,7 +67,7 @@ describe('cli', { skip }, () => {
     const stopped = await cli('stop')
     assert.match(stopped.out, /^Stopped NGINX .*; every request in flight got its response\.\n$/)
     assert.equal((await cli('status')).code, 3)
-    await assert.rejects(request(listen, '/json'), { code: 'ECONNREFUSED' })
+    await assert.rejects(request(listen, '/json'), { failure: 'refused' })
   })
 
   test('one that was killed is not running, and does not stand in the way', async () => {
@@ -91,22 +87,14 @@ describe('cli', { skip }, () => {
   })
 
   test('what is not understood: exit code 2 and what is right', async () => {
-    const invalid = [
+    for (const [args, message] of [
       [['restart'], 'There is no command "restart": start, status, reload, workers N or stop.'],
       [['workers', 'many'], '"many" is not a number of workers; give 1 to 256.'],
-      [['start', '--listen', 'x'], '"x" is not an address; write HOST:PORT, such as 127.0.0.1:8080.'],
-      [
-        ['start', '--certificate', 'c.pem', '--key', 'k.pem'],
-        'Only nginx-tls has a certificate: add --topology nginx-tls.',
-      ],
-    ] as const
-    for (const [args, message] of invalid) {
-      const result = await cli(...args)
-      assert.deepEqual(result, { code: 2, out: '', err: `${message}\n` })
-    }
+      [['start', '--key', 'k.pem'], 'Only nginx-tls has a certificate: add --topology nginx-tls.'],
+    ] as const)
+      assert.deepEqual(await cli(...args), { code: 2, out: '', err: `${message}\n` })
     const trusted = await cli('start', '--listen', '127.0.0.1:0', '--trust', '10.0.0.0/8,x')
     assert.equal(trusted.code, 1)
     assert.match(trusted.err, /^NGINX refuses its configuration: invalid network "x" .*\.\n$/)
-    assert.match((await cli('--help')).out, /pnpm nginx workers N/)
   })
 })

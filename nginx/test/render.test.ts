@@ -6,9 +6,8 @@ import { describe, test } from 'node:test'
 import { SECURITY_HEADERS } from '../../packages/shared/src/security.ts'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from '../src/render/address.ts'
 import type { Front } from '../src/render/front.ts'
-import { CONF, fill, renderNginx } from '../src/render/render.ts'
+import { CONF, renderNginx } from '../src/render/render.ts'
 import { explainRejection } from '../src/run/master.ts'
-import { problemText } from './support/problem.ts'
 
 const FRONT: Front = {
   name: 'fastify-hello',
@@ -47,15 +46,6 @@ describe('rendering', () => {
     }
   })
 
-  test('fill leaves the variables of NGINX alone and misses no value', () => {
-    const hole = (name: string) => `$\{${name}}`
-    assert.equal(
-      fill(`${hole('A')} $host ${hole('host')} ${hole('A')}`, { A: '1' }),
-      `1 $host ${hole('host')} 1`,
-    )
-    assert.throws(() => fill(hole('NONE'), {}), /no value for \$\{NONE\}/)
-  })
-
   test('fronts that cannot work', () => {
     assert.throws(() => render({ ...FRONT, name: 'a b' }), /Front "a b" cannot work: its name must be/)
     assert.throws(() => render(FRONT, FRONT), /its name must be its own/)
@@ -79,9 +69,8 @@ describe('the files hold the values of packages/shared', () => {
     assert.match(conf('server/limits.conf'), /client_max_body_size 64k;/)
     const limit = 16 * 1024 // Node's default of --max-http-header-size
     const over = new RegExp(/"~(\^\(\?:1638.*\$)"/.exec(conf('http/limits.conf'))?.[1] ?? 'none')
-    for (let length = 1; length < 200_000; length += length < 20_000 ? 1 : 97) {
+    for (let length = 1; length < 200_000; length += length < 20_000 ? 1 : 97)
       assert.equal(over.test(String(length)), length > limit, String(length))
-    }
     assert.ok(conf('http/assets.conf').includes("'public, max-age=31536000, immutable'"))
   })
 
@@ -93,49 +82,25 @@ describe('the files hold the values of packages/shared', () => {
       METHODS.filter((method) => method !== 'CONNECT'),
     )
   })
-
-  test('problems', () => {
-    const titles = [...conf('http/problem.conf').matchAll(/^ {4}(\d{3})\s+'([A-Z][^']*)';/gm)]
-    for (const [, status, title] of titles)
-      assert.equal(
-        problemText(Number(status)),
-        `{"type":"about:blank","title":"${title}","status":${status}}`,
-      )
-    assert.ok(titles.length >= 10)
-  })
 })
 
-describe('addresses', () => {
-  test('read and written', () => {
-    for (const text of ['127.0.0.1:8080', '[::1]:0', 'app.internal:65535']) {
-      assert.equal(formatAddress(parseAddress(text)), text)
-    }
-    assert.deepEqual(parseAddress(':3000'), { host: '127.0.0.1', port: 3000 })
-    assert.equal(formatUpstream(parseUpstream('/run/a.sock')), 'unix:/run/a.sock')
-    assert.deepEqual(parseUpstream('unix:/run/a.sock'), { socketPath: '/run/a.sock' })
-    for (const text of ['8080', 'host:', 'host:65536', 'a b:1', '[::1', '']) {
-      assert.throws(() => parseAddress(text), /is not an address; write HOST:PORT/, text)
-    }
-  })
+test('addresses are read and written', () => {
+  for (const text of ['127.0.0.1:8080', '[::1]:0', 'app.internal:65535'])
+    assert.equal(formatAddress(parseAddress(text)), text)
+  assert.deepEqual(parseAddress(':3000'), { host: '127.0.0.1', port: 3000 })
+  assert.equal(formatUpstream(parseUpstream('/run/a.sock')), 'unix:/run/a.sock')
+  assert.deepEqual(parseUpstream('unix:/run/a.sock'), { socketPath: '/run/a.sock' })
+  for (const text of ['8080', 'host:', 'host:65536', 'a b:1', '[::1', ''])
+    assert.throws(() => parseAddress(text), /is not an address; write HOST:PORT/, text)
 })
 
-describe('what NGINX says, as a sentence', () => {
-  test('a taken port, from the first of several lines', () => {
-    const line = 'nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)'
-    assert.equal(
-      explainRejection(`${line}\n${line}\nnginx: [emerg] still could not bind()\n`),
-      'Something else listens on 0.0.0.0:80: stop it, or choose another port.',
-    )
-  })
-
-  test('others', () => {
-    const denied = '2026/11/21 04:00:00 [emerg] 7#7: bind() to 0.0.0.0:80 failed (13: Permission denied)'
-    assert.equal(explainRejection(denied), 'Listening on 0.0.0.0:80 is not allowed: choose a port from 1024.')
-    const unknown = 'nginx: [emerg] unknown directive "x" in /a/nginx.conf:3'
-    assert.equal(
-      explainRejection(unknown),
-      'NGINX refuses its configuration: unknown directive "x" in /a/nginx.conf:3.',
-    )
-    assert.equal(explainRejection(''), 'NGINX refuses its configuration: it gave no reason.')
-  })
+test('what NGINX says, as a sentence', () => {
+  const line = 'nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)'
+  assert.equal(
+    explainRejection(`${line}\n${line}\nnginx: [emerg] still could not bind()\n`),
+    'Something else listens on 0.0.0.0:80: stop it, or choose another port.',
+  )
+  const denied = '2026/11/21 04:00:00 [emerg] 7#7: bind() to 0.0.0.0:80 failed (13: Permission denied)'
+  assert.equal(explainRejection(denied), 'Listening on 0.0.0.0:80 is not allowed: choose a port from 1024.')
+  assert.equal(explainRejection(''), 'NGINX refuses its configuration: it gave no reason.')
 })

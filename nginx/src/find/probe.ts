@@ -118,11 +118,16 @@ async function responseOf(
   await writeFile(config, lines.join('\n'))
   const args = ['-p', directory, '-c', config, '-e', 'stderr']
   const child = spawn(binary.path, args, { stdio: 'ignore', env: { ...process.env, ...binary.env } })
-  const ended = new Promise<undefined>((resolve) => {
-    child.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined))
+  let runs = true
+  const ended = new Promise<void>((resolve) => {
+    const end = () => {
+      runs = false
+      resolve()
+    }
+    child.once('error', end).once('exit', end)
   })
   try {
-    return await Promise.race([ask(socket), ended])
+    return await ask(socket, () => runs)
   } finally {
     child.kill('SIGKILL')
     await ended
@@ -130,9 +135,9 @@ async function responseOf(
   }
 }
 
-/** Asks for the version on a unix socket until it responds, for at most ten seconds. */
-async function ask(socketPath: string): Promise<string | undefined> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+/** Asks for the version on a unix socket until it responds, for at most ten seconds. @param runs whether somebody can respond */
+async function ask(socketPath: string, runs: () => boolean): Promise<string | undefined> {
+  for (let attempt = 0; attempt < 500 && runs(); attempt++) {
     const response = await new Promise<string | undefined>((resolve) => {
       get({ socketPath, path: '/', agent: false, timeout: 5_000 }, (response) => {
         let body = ''
@@ -143,7 +148,7 @@ async function ask(socketPath: string): Promise<string | undefined> {
       }).on('error', () => resolve(undefined))
     })
     if (response !== undefined) return response === '' ? undefined : response
-    await sleep(50)
+    await sleep(20)
   }
   return undefined
 }
