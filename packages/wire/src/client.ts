@@ -88,13 +88,9 @@ export class Connection {
     return this.#end === undefined && this.#isReusable
   }
 
-  /** Sends a request, or bytes as they are; resolves when the system has taken them. */
-  send(request: Request | Uint8Array): Promise<void> {
-    const bytes = request instanceof Uint8Array ? request : requestBytes(request, this.#host)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    // A failed write needs no report: the response may have arrived, and otherwise reading it fails with the reason.
-    this.#socket.write(bytes, () => resolve())
-    return this.#within('the request was not taken', promise)
+  /** Sends a request, or bytes as they are. If that fails, reading does, too: a response may have come before. */
+  send(request: Request | Uint8Array): void {
+    this.#socket.write(request instanceof Uint8Array ? request : requestBytes(request, this.#host))
   }
 
   /** Reads up to the end of the next final head. `response` reads the rest. @throws {NoResponse} */
@@ -116,8 +112,7 @@ export class Connection {
 
   /** Sends a request and reads its response. Extra bytes after the response are a fault. */
   async exchange(request: Request): Promise<Response> {
-    // A server may respond before it has read the whole request.
-    void this.send(request)
+    this.send(request)
     const response = await this.response(methodOf(request))
     const { length } = this.#arrived
     if (length > 0) {
@@ -134,15 +129,19 @@ export class Connection {
   }
 
   async #receive(method: string, isWhole: boolean): Promise<Response> {
-    const { keep = Number.POSITIVE_INFINITY } = this.#patience
+    const { timeoutMs, keep = Number.POSITIVE_INFINITY } = this.#patience
+    const late = new NoResponse('timeout', `no complete response within ${timeoutMs} ms`)
+    const timer = setTimeout(() => this.destroy(late), timeoutMs)
     const reader = this.#reader ?? new ResponseReader(method, keep)
     this.#reader = reader
     try {
-      return await this.#within('no complete response', this.#read(reader, isWhole))
+      return await this.#read(reader, isWhole)
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error
       const place = reader.started ? ` amid a response, after ${reader.bodyLength} bytes of its body` : ''
       throw new NoResponse(error.failure, `${error.message}${place}`, reader.response())
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -158,13 +157,6 @@ export class Connection {
         await promise
       } else if (this.#end.failure !== 'closed' || !reader.end()) throw this.#end
     }
-  }
-
-  async #within<T>(lacking: string, action: Promise<T>): Promise<T> {
-    const { timeoutMs } = this.#patience
-    const expire = () => this.destroy(new NoResponse('timeout', `${lacking} within ${timeoutMs} ms`))
-    const timer = setTimeout(expire, timeoutMs)
-    return action.finally(() => clearTimeout(timer))
   }
 
   /** Nothing more will come. The first reason stands. */

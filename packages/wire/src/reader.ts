@@ -54,7 +54,7 @@ const CHUNK = /^([\da-fA-F]{1,13})([\t ]*(?:;[\t -\xff]*)?)$/
 const LENGTH = /^\d{1,15}$/
 
 /** What is read next: a head, data, or one of three kinds of lines. */
-type State = 'head' | 'data' | 'data until close' | 'chunk' | 'end of chunk' | 'trailer'
+type State = 'head' | 'data' | 'chunk' | 'end of chunk' | 'trailer'
 
 /**
  * Reads the responses of one HTTP/1.1 connection. It can stop and continue at any byte, and skips informational responses (1xx).
@@ -65,13 +65,11 @@ type State = 'head' | 'data' | 'data until close' | 'chunk' | 'end of chunk' | '
 export class ResponseReader {
   /** The last response is complete. The next `read` begins a new one. */
   complete = true
-  /** 100 to 999; valid once `complete`. */
-  status = 0
   /** Bytes of body read so far, without chunk framing. */
   bodyLength = 0
-  /** The connection may be used for another request; valid once `complete`. */
+  // As in `Response`, valid once `complete`:
+  status = 0
   reusable = true
-  /** Valid once `complete`. */
   framing: Framing = 'none'
   /** Bytes of a body that are kept; all are counted. To be changed between two responses. */
   keep: number
@@ -84,7 +82,8 @@ export class ResponseReader {
   /** Bytes of body or of this chunk still to come. */
   #left = 0
   #fragments: Fragment[] = []
-  #isExtended = false
+  /** Of its chunks. */
+  #fault: string | undefined
 
   /** @param method of the requests: a response to HEAD has no body, whatever its headers say */
   constructor(method = 'GET', keep = 0) {
@@ -106,17 +105,14 @@ export class ResponseReader {
   response(): Response | undefined {
     if (this.#head === '') return undefined
     const { status, framing, reusable } = this
-    const headers = headersOf(this.#head)
-    const faults = faultsOf(this.#head, headers)
-    if (this.#isExtended) faults.push('a chunk with an extension')
+    const lines = this.#head.split(/\r?\n/).slice(1, -2)
+    const headers = lines.map((line): Header => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon), line.slice(colon + 1).trim()]
+    })
+    const faults = faultsOf(this.#head, lines, headers)
+    if (this.#fault !== undefined) faults.push(this.#fault)
     return { status, headers, framing, reusable, body: this.body(), fragments: this.#fragments, faults }
-  }
-
-  /** Records a response that needs no reading. Call it between two responses. */
-  accept({ status, bodyLength }: { status: number; bodyLength: number }): void {
-    this.status = status
-    this.bodyLength = bodyLength
-    this.reusable = true
   }
 
   /**
@@ -127,18 +123,19 @@ export class ResponseReader {
   read(bytes: Buffer, from: number, to: number): number {
     if (this.complete) this.#begin()
     let at = from
-    while (at < to && !this.complete) at = this.#read(bytes, at, to)
+    while (at < to && !this.complete) {
+      if (this.#state === 'head') at = this.#readHead(bytes, at, to)
+      else if (this.#state === 'data') at = this.#readData(bytes, at, to)
+      else at = this.#readLine(bytes, at, to)
+    }
     return at
   }
 
-  /**
-   * The peer closed the connection.
-   * @returns true if that is the proper end of a response, which is now `complete`
-   */
+  /** The peer closed the connection. @returns whether that is the proper end of a response, which is now `complete` */
   end(): boolean {
-    if (this.complete || this.#state !== 'data until close') return false
-    this.complete = true
-    return true
+    const isEnd = !this.complete && this.#state === 'data' && this.framing === 'close'
+    if (isEnd) this.complete = true
+    return isEnd
   }
 
   #begin(): void {
@@ -147,12 +144,7 @@ export class ResponseReader {
     this.#state = 'head'
     this.#head = ''
     if (this.#fragments.length > 0) this.#fragments = []
-    this.#isExtended = false
-  }
-
-  #read(bytes: Buffer, at: number, to: number): number {
-    if (this.#state === 'head') return this.#readHead(bytes, at, to)
-    return this.#state.startsWith('data') ? this.#readData(bytes, at, to) : this.#readLine(bytes, at, to)
+    this.#fault = undefined
   }
 
   #readHead(bytes: Buffer, from: number, to: number): number {
@@ -178,7 +170,8 @@ export class ResponseReader {
     if (text.length > LONGEST_HEAD) throw malformed('line, because it is too long', text)
     this.#partial = isWhole ? '' : text
     if (!isWhole) return to
-    this.#takeLine(text.endsWith('\r') ? text.slice(0, -1) : text)
+    if (!text.endsWith('\r')) this.#fault = 'a line that ends in LF without CR'
+    this.#takeLine(text.replace(/\r$/, ''))
     return end + 1
   }
 
@@ -186,7 +179,7 @@ export class ResponseReader {
     if (this.#state === 'chunk') {
       const [, size, extension] = CHUNK.exec(line) ?? []
       if (size === undefined) throw malformed('size of a chunk', line)
-      if (extension !== '') this.#isExtended = true
+      if (extension !== '') this.#fault = 'a chunk with an extension'
       this.#left = Number.parseInt(size, 16)
       this.#state = this.#left > 0 ? 'data' : 'trailer'
     } else if (this.#state === 'end of chunk') {
@@ -201,39 +194,31 @@ export class ResponseReader {
 
   /** https://www.rfc-editor.org/rfc/rfc9112#section-6.3 */
   #beginBody(head: string, isPersistent: boolean): void {
-    this.#head = head
     const { status } = this
     const { length, codings, connection } = framingOf(head)
-    const isSwitch = status === 101
-    this.reusable =
-      !isSwitch && !connection.includes('close') && (isPersistent || connection.includes('keep-alive'))
-    const hasBody = !(this.#isHead || isSwitch || status === 204 || status === 304)
-    if (!hasBody) this.framing = 'none'
+    this.#head = head
+    if (this.#isHead || status === 101 || status === 204 || status === 304) this.framing = 'none'
     else if (codings.at(-1) === 'chunked') this.framing = 'chunked'
     else this.framing = codings.length === 0 && length !== undefined ? 'length' : 'close'
-    if (this.framing === 'chunked') {
-      this.#state = 'chunk'
-    } else if (this.framing === 'close') {
-      this.reusable = false
-      this.#state = 'data until close'
-    } else {
-      this.#state = 'data'
-      this.#left = this.framing === 'length' ? (length ?? 0) : 0
-      this.complete = this.#left === 0
-    }
+    const isKept = !connection.includes('close') && (isPersistent || connection.includes('keep-alive'))
+    this.reusable = isKept && this.framing !== 'close' && status !== 101
+    const isChunked = this.framing === 'chunked'
+    this.#state = isChunked ? 'chunk' : 'data'
+    const lefts = { none: 0, length: length ?? 0, chunked: 0, close: Number.POSITIVE_INFINITY }
+    this.#left = lefts[this.framing]
+    this.complete = !isChunked && this.#left === 0
   }
 
   #readData(bytes: Buffer, from: number, to: number): number {
-    const isBounded = this.#state === 'data'
-    const end = isBounded ? Math.min(to, from + this.#left) : to
+    const end = Math.min(to, from + this.#left)
     // Copied, because the caller may use its buffer again.
     if (this.bodyLength < this.keep)
       this.#fragments.push({ at: performance.now(), bytes: Buffer.from(bytes.subarray(from, end)) })
     this.bodyLength += end - from
     this.#left -= end - from
-    const isEnd = isBounded && this.#left === 0
-    if (isEnd && this.framing === 'chunked') this.#state = 'end of chunk'
-    else this.complete = isEnd
+    if (this.#left > 0) return end
+    if (this.framing === 'chunked') this.#state = 'end of chunk'
+    else this.complete = true
     return end
   }
 }
@@ -258,24 +243,12 @@ function lengthOf(text: string, other: number | undefined): number {
   return length
 }
 
-/** The lines of a header section. */
-function headersOf(head: string): Header[] {
-  return linesOf(head).map((line) => {
-    const colon = line.indexOf(':')
-    return [line.slice(0, colon), line.slice(colon + 1).trim()]
-  })
-}
-
-function linesOf(head: string): string[] {
-  return head.split(/\r?\n/).slice(1, -2)
-}
-
 /** What a strict reader would not accept. */
-function faultsOf(head: string, headers: readonly Header[]): string[] {
+function faultsOf(head: string, lines: readonly string[], headers: readonly Header[]): string[] {
   const faults: string[] = []
   if (/[^\r]\n/.test(head)) faults.push('a line that ends in LF without CR')
   if (/^\S+ \d+\r?\n/.test(head)) faults.push('no space behind the status')
-  for (const line of linesOf(head))
+  for (const line of lines)
     if (!/^[^:]+: [^ \t](?:.*[^ \t])?$/.test(line))
       faults.push(`odd whitespace in the header ${JSON.stringify(line)}`)
   const codings = headerValues(headers, 'transfer-encoding')

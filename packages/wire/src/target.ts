@@ -43,11 +43,6 @@ export function formatTarget(target: Target): string {
   return `${target.ca === undefined ? 'http' : 'https'}://${authority(target)}`
 }
 
-/** The target as `node:net` takes it. */
-export function connectOptions(target: Target): { path: string } | { host: string; port: number } {
-  return 'socketPath' in target ? { path: target.socketPath } : { host: target.host, port: target.port }
-}
-
 /** One for all connections with the same authorities, because to parse those takes milliseconds. */
 const contexts = new Map<string | undefined, SecureContext>()
 
@@ -78,7 +73,9 @@ export function connect(
   tls = tlsOptions(target),
   options: Pick<SocketConstructorOpts, 'onread'> = {},
 ): Socket {
-  const all = { ...connectOptions(target), noDelay: true, ...options }
+  const place =
+    'socketPath' in target ? { path: target.socketPath } : { host: target.host, port: target.port }
+  const all = { ...place, noDelay: true, ...options }
   if (tls === undefined) return connectTcp(all, onReady)
   return connectTls({ ...all, ...tls }, onReady)
 }

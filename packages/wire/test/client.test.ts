@@ -37,7 +37,7 @@ test('responses of one connection, the head of one before its body', async (cont
   const connection = await openConnection(target, PATIENT)
   const { status, body } = await connection.head()
   assert.deepEqual([status, body.length <= 2], [200, true])
-  await connection.send({ target: '/' })
+  connection.send({ target: '/' })
   assert.equal(String((await connection.response()).body), 'hello')
   assert.equal(connection.isOpen, true)
   assert.equal((await connection.response()).status, 204)

@@ -64,7 +64,7 @@ async function converse(target: Target, form: Form, id: string, timeoutMs: numbe
   const connection = await openConnection(target, { timeoutMs, connectMs: CONNECT_MS })
   const responses: Response[] = []
   try {
-    await connection.send(Buffer.from(text, 'latin1'))
+    connection.send(Buffer.from(text, 'latin1'))
     for (;;) {
       const response = await connection.response()
       responses.push(response)

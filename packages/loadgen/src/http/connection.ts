@@ -148,7 +148,9 @@ export class Connection {
     const { parser } = this
     const whole = parser.complete && !this.sampled
     if (whole && this.#template.matches(RECEIVED_WORDS, length)) {
-      parser.accept(this.#template.response)
+      parser.status = this.#template.response.status
+      parser.bodyLength = this.#template.response.bodyLength
+      parser.reusable = true
       this.received = length
       return length
     }

@@ -33,7 +33,7 @@ async function judgeCause(
   const exited = once(child, 'exit', { signal: AbortSignal.timeout(30_000) })
   // Only ssr has a slow route, whose response is under way when it happens.
   const slow = subject.app.role === 'ssr' ? await openConnection(target, PATIENCE) : undefined
-  await slow?.send({ target: '/stream?items=3&delay=1500' })
+  slow?.send({ target: '/stream?items=3&delay=1500' })
   await slow?.head()
   child.kill(signal)
   const isWhole = (await slow?.response().catch(() => false)) !== false

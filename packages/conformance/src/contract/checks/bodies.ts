@@ -104,7 +104,7 @@ async function continueAfter(
 ): Promise<void> {
   const { target, expected } = plainRoute(probe)
   try {
-    await connection.send(rest)
+    connection.send(rest)
     probe.judge({ target }, await connection.exchange({ target }), expected)
   } catch (error) {
     const closed = error instanceof NoResponse && (error.failure === 'closed' || error.failure === 'reset')

@@ -41,7 +41,7 @@ export const connections: readonly Check[] = [
         ({ request }) => !request.target.startsWith('/stream'),
       )
       await probe.connected(async (connection) => {
-        await connection.send(Buffer.concat(steps.map(({ request }) => requestBytes(request, host))))
+        connection.send(Buffer.concat(steps.map(({ request }) => requestBytes(request, host))))
         for (const { request, expected } of steps) {
           const response = await probe.attempt(request, () => connection.response(methodOf(request)))
           if (response === undefined) return

@@ -80,7 +80,7 @@ export const log: readonly Check[] = [
     async run(probe) {
       const request = { target: '/stream?items=1&delay=2000' }
       await probe.connected(async (connection) => {
-        await connection.send(identified(request, 'logged-abort'))
+        connection.send(identified(request, 'logged-abort'))
         await connection.head()
       })
       await expectLine(probe, request, 'logged-abort', { method: 'GET', path: '/stream' })

@@ -52,7 +52,7 @@ export const page: readonly Check[] = [
       await expectInvalid(probe, '/stream?items=1&delay=', ['5001', ...INVALID, '0&delay=1'], 'delay')
       const request = { target: '/stream?items=1&delay=5000' }
       await probe.connected(async (connection) => {
-        await connection.send(request)
+        connection.send(request)
         const head = await probe.attempt(request, () => connection.head())
         if (head !== undefined && head.status !== 200)
           probe.report(request, { expected: 'status 200', received: `status ${head.status}` })
