@@ -86,7 +86,7 @@ async function start(
     ],
     { env: { ...env, ...(production && { NODE_ENV: 'production' }) }, stdio: ['ignore', 'pipe', 'ignore'] },
   )
-  const cores = chooseCores(() => {})
+  const cores = chooseCores(1, () => {})
   if (cores !== null && child.pid !== undefined) pin([child.pid], String(cores.server))
   const ended = once(child, 'exit').then(() => {
     throw new Error(`${program} ended before it listened`)

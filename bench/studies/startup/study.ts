@@ -57,7 +57,7 @@ function cacheOf({ name }: App): string {
 
 /** @throws {Error} if it does not start, or does not respond with 200 */
 async function startOnce(app: App, env: Readonly<Record<string, string>>): Promise<Figures> {
-  const cpu = chooseCores(() => {})?.server
+  const cpu = chooseCores(1, () => {})?.server
   const beganAt = performance.now()
   const launched = await launch(app, { env, cpu })
   try {

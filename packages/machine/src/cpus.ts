@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readText } from './read-text.ts'
 
 /** The logical CPUs of this machine, as the kernel describes them (https://docs.kernel.org/admin-guide/cputopology.html). */
 export interface Cpu {
@@ -14,9 +14,9 @@ export interface Cpu {
  * @param root for tests: the directory that has proc and sys
  */
 export function readCpus(root = ''): Cpu[] {
-  const status = read(`${root}/proc/self/status`)
+  const status = readText(`${root}/proc/self/status`)
   const allowed = parseCpuList(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? '')
-  const all = parseCpuList(read(`${root}/sys/devices/system/cpu/online`).trim())
+  const all = parseCpuList(readText(`${root}/sys/devices/system/cpu/online`).trim())
   const speedOf = createSpeed(root, all.length > 0 ? all : allowed)
   return allowed.map((number) => ({
     number,
@@ -27,7 +27,7 @@ export function readCpus(root = ''): Cpu[] {
 
 /** The logical CPUs on the same physical core, itself included; only itself where the kernel does not tell. */
 export function readSiblings(number: number, root = ''): number[] {
-  const list = read(`${root}/sys/devices/system/cpu/cpu${number}/topology/thread_siblings_list`).trim()
+  const list = readText(`${root}/sys/devices/system/cpu/cpu${number}/topology/thread_siblings_list`).trim()
   return list === '' ? [number] : parseCpuList(list)
 }
 
@@ -43,30 +43,14 @@ export function parseCpuList(list: string): number[] {
 }
 
 /**
- * The lowest of three accounts, each relative to the best CPU: `cpu_capacity` (ARM, and Intel's hybrids since Linux 6.12), the
- * highest frequency, and Intel's list of efficient cores, which do about half the work at the same frequency.
+ * By what the kernel tells, each relative to the best CPU: `cpu_capacity` (ARM, and Intel's hybrids since Linux 6.12) and the highest frequency,
+ * by which efficient cores differ as well.
  */
 function createSpeed(root: string, all: readonly number[]): (cpu: number) => number {
-  const directory = (cpu: number) => `${root}/sys/devices/system/cpu/cpu${cpu}`
-  const capacity = (cpu: number) => Number(read(`${directory(cpu)}/cpu_capacity`))
-  const frequency = (cpu: number) => Number(read(`${directory(cpu)}/cpufreq/cpuinfo_max_freq`))
-  const efficient = new Set(parseCpuList(read(`${root}/sys/devices/cpu_atom/cpus`).trim()))
-  const best = { capacity: Math.max(...all.map(capacity)), frequency: Math.max(...all.map(frequency)) }
-  return (cpu) =>
-    Math.min(
-      best.capacity > 0 ? capacity(cpu) / best.capacity : 1,
-      best.frequency > 0 ? frequency(cpu) / best.frequency : 1,
-      efficient.has(cpu) ? EFFICIENT_SPEED : 1,
-    )
-}
-
-const EFFICIENT_SPEED = 0.5
-
-/** The file's content; empty if the kernel does not provide it. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return ''
-  }
+  const [capacity, frequency] = ['cpu_capacity', 'cpufreq/cpuinfo_max_freq'].map((file) => {
+    const read = (cpu: number) => Number(readText(`${root}/sys/devices/system/cpu/cpu${cpu}/${file}`))
+    const best = Math.max(...all.map(read))
+    return (cpu: number) => (best > 0 ? read(cpu) / best : 1)
+  })
+  return (cpu) => Math.min(capacity?.(cpu) ?? 1, frequency?.(cpu) ?? 1)
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { plural } from '@startgrid/cli/text.ts'
+import { readText } from './read-text.ts'
 
 /** The machine of a result. */
 export interface Machine {
@@ -19,16 +19,10 @@ export function readMachine(): Machine {
     cpu: os.cpus()[0]?.model.trim() || 'unknown',
     cores: os.availableParallelism(),
     memoryBytes: os.totalmem(),
-    os: readOsName(),
+    os: /^PRETTY_NAME="?([^"\n]+)/m.exec(readText('/etc/os-release'))?.[1] ?? `${os.type()} ${os.release()}`,
     kernel: `${os.type()} ${os.release()} ${os.machine()}`,
-    governor: tryRead('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')?.trim() ?? null,
+    governor: readText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor').trim() || null,
   }
-}
-
-function readOsName(): string {
-  return (
-    /^PRETTY_NAME="?([^"\n]+)/m.exec(tryRead('/etc/os-release') ?? '')?.[1] ?? `${os.type()} ${os.release()}`
-  )
 }
 
 /** The machine in a few words: `AMD EPYC, 2 cores`. */
@@ -69,12 +63,4 @@ export function readCpuTimes(): { busy: number; total: number } {
     total += used + times.idle
   }
   return { busy, total }
-}
-
-function tryRead(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cpuOf, type ProcessAccount, readThreads } from './accounts/threads.ts'
+import { cpuOf, readThreads } from './accounts/threads.ts'
+import { readText } from './read-text.ts'
 
 /** Where a server listens. */
 export type Address = { host: string; port: number } | { socketPath: string }
@@ -69,19 +70,14 @@ function tell(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Not if it has ended, or belongs to somebody else. */
 function isOf(pid: number, groups: readonly number[], mark: string): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name, in parentheses, may hold anything; then come state, parent and group.
-    const [state = '', , group = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    if (state === 'Z' || state === 'X') return false
-    if (groups.includes(Number(group))) return true
-    return readFileSync(`/proc/${pid}/environ`, 'latin1')
-      .split('\0')
-      .some((one) => one.startsWith(mark))
-  } catch {
-    return false // it has ended, or belongs to somebody else
-  }
+  const stat = readText(`/proc/${pid}/stat`)
+  // The name, in parentheses, may hold anything; then come state, parent and group.
+  const [state = '', , group = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (state === '' || state === 'Z' || state === 'X') return false
+  const variables = () => readText(`/proc/${pid}/environ`).split('\0')
+  return groups.includes(Number(group)) || variables().some((one) => one.startsWith(mark))
 }
 
 /** Resources that processes have used, from the kernel's accounts. Linux only: elsewhere all figures are undefined. */
@@ -91,27 +87,26 @@ function isOf(pid: number, groups: readonly number[], mark: string): boolean {
  * @returns undefined if one of them has ended, because its accounts are gone
  */
 export function cpuSeconds(pids: readonly number[] | undefined): number | undefined {
-  return sumOf(pids, (pid) => cpuOf(accountOf(pid)))
-}
-
-function accountOf(pid: number): ProcessAccount {
-  const account = readThreads(pid)
-  if (account === undefined) throw new Error(`${pid} has ended.`)
-  return account
+  return sumOf(pids, (pid) => {
+    const account = readThreads(pid)
+    return account && cpuOf(account)
+  })
 }
 
 /** Highest resident memory of the processes so far, in bytes. Shared pages count once per process. */
 export function peakMemory(pids: readonly number[] | undefined): number | undefined {
-  return sumOf(pids, (pid) => memoryOf(pid, /^VmHWM:\s+(\d+) kB$/m))
+  return sumOf(pids, (pid) => memoryOf(pid, 'VmHWM'))
 }
 
 /** Resident memory of the processes now, in bytes. Shared pages count once per process. */
 export function currentMemory(pids: readonly number[] | undefined): number | undefined {
-  return sumOf(pids, (pid) => memoryOf(pid, /^VmRSS:\s+(\d+) kB$/m))
+  return sumOf(pids, (pid) => memoryOf(pid, 'VmRSS'))
 }
 
-function memoryOf(pid: number, line: RegExp): number {
-  return Number(line.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024
+function memoryOf(pid: number, name: string): number | undefined {
+  const status = readText(`/proc/${pid}/status`)
+  const [, kB = 0] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? []
+  return status === '' ? undefined : Number(kB) * 1024
 }
 
 /** The listening processes of njs apps. They are cached, because searching all processes takes 30 ms, too long next to a slice. */
@@ -138,7 +133,7 @@ export function processTree(root: number): number[] {
 
 function childrenOf(parent: number): number[] {
   return list(`/proc/${parent}/task`).flatMap((task) =>
-    read(`/proc/${parent}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
+    readText(`/proc/${parent}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
   )
 }
 
@@ -169,7 +164,7 @@ function tcpInode(port: number): string | undefined {
 /** Columns of /proc/net/tcp: local address as hex `address:port` (1), state (3; 0A is listening), inode (9). */
 function listeningSockets(): { port: number; inode: string }[] {
   return ['/proc/net/tcp', '/proc/net/tcp6']
-    .flatMap((path) => read(path).split('\n'))
+    .flatMap((path) => readText(path).split('\n'))
     .map((line) => line.trim().split(/\s+/))
     .flatMap(([, local = '', , state, , , , , , inode = '']) =>
       state === '0A' ? { port: Number.parseInt(local.split(':').at(-1) ?? '', 16), inode } : [],
@@ -178,38 +173,35 @@ function listeningSockets(): { port: number; inode: string }[] {
 
 /** Columns of /proc/net/unix: flags (3; 00010000 is listening), inode (6), path (7). */
 function unixInode(path: string): string | undefined {
-  return read('/proc/net/unix')
+  return readText('/proc/net/unix')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
     .find((columns) => columns[3] === '00010000' && columns[7] === path)?.[6]
 }
 
-function sumOf(pids: readonly number[] | undefined, measure: (pid: number) => number): number | undefined {
+/** @returns undefined if one has ended */
+function sumOf(
+  pids: readonly number[] | undefined,
+  measure: (pid: number) => number | undefined,
+): number | undefined {
   if (pids === undefined || process.platform !== 'linux') return undefined
-  try {
-    return pids.reduce((sum, pid) => sum + measure(pid), 0)
-  } catch {
-    return undefined // it has ended
-  }
+  const all = pids.map(measure)
+  return all.includes(undefined) ? undefined : all.reduce<number>((sum, one) => sum + (one ?? 0), 0)
 }
 
-/** Returns `nothing` if a process ends while it is read, or belongs to another user. */
-function orNothing<Value>(look: () => Value, nothing: Value): Value {
-  try {
-    return look()
-  } catch {
-    return nothing
-  }
-}
-
+/** Empty if a process ends meanwhile, or belongs to another user. */
 function list(directory: string): string[] {
-  return orNothing(() => readdirSync(directory), [])
-}
-
-function read(path: string): string {
-  return orNothing(() => readFileSync(path, 'latin1'), '')
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
 }
 
 function linkOf(path: string): string {
-  return orNothing(() => readlinkSync(path), '')
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
 }

@@ -1,13 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import os from 'node:os'
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { readCpuTime } from './accounts/interrupts.ts'
+import { readCpuTime } from './accounts/core-clock.ts'
 import { foreignLoad } from './machine.ts'
+import { readText } from './read-text.ts'
 
 /** A condition of a machine that makes figures less certain: what is the matter and what to do, in a sentence or two. */
 export interface MachineWarning {
-  kind: 'cores' | 'busy' | 'clock' | 'host'
+  kind: 'cores' | 'busy' | 'host'
   text: string
 }
 
@@ -24,7 +25,7 @@ const LOADED = 0.5
 export async function inspectMachine(signal: AbortSignal): Promise<MachineWarning[]> {
   const [load = 0] = os.loadavg()
   const state = { share: await foreignLoad(signal), load, cores: os.availableParallelism() }
-  return signal.aborted ? [] : [...busyWarnings(state), ...clockWarnings(), ...guestWarnings()]
+  return signal.aborted ? [] : [...busyWarnings(state), ...guestWarnings()]
 }
 
 /** At most one warning: the load average describes the past, the share the present. */
@@ -45,27 +46,6 @@ export function busyWarnings(state: {
   )
 }
 
-/** @param root for tests: the directory that has sys */
-export function clockWarnings(root = ''): MachineWarning[] {
-  const directory = `${root}/sys/devices/system/cpu`
-  const governor = read(`${directory}/cpu0/cpufreq/scaling_governor`)
-  const boosts =
-    read(`${directory}/cpufreq/boost`) === '1' || read(`${directory}/intel_pstate/no_turbo`) === '0'
-  const texts = [
-    ...(governor !== '' && governor !== 'performance'
-      ? [
-          `The CPU frequency governor is ${governor}: clocks follow the load. For close differences choose performance (sudo cpupower frequency-set -g performance).`,
-        ]
-      : []),
-    ...(boosts
-      ? [
-          'The CPU may boost its clock: rates depend on its temperature. For close differences switch boost off in the firmware.',
-        ]
-      : []),
-  ]
-  return texts.map((text) => ({ kind: 'clock', text }))
-}
-
 /** @param root for tests: the directory that has proc and sys */
 export function guestWarnings(root = ''): MachineWarning[] {
   const name = virtualMachine(root)
@@ -74,16 +54,17 @@ export function guestWarnings(root = ''): MachineWarning[] {
   return [{ kind: 'host', text }]
 }
 
-/** The firmware of a virtual machine says what it is. x86 also has a CPU flag, and ARM a node in the device tree. */
+/** x86 has a CPU flag for it, ARM a node in the device tree; where those are missing, the firmware says what it is. */
 function virtualMachine(root: string): string | undefined {
-  const firmware = read(`${root}/sys/class/dmi/id/sys_vendor`)
-  const product = read(`${root}/sys/class/dmi/id/product_name`)
-  if (/KVM|QEMU|VMware|VirtualBox|Virtual Machine|Parallels|Google Compute/i.test(`${firmware} ${product}`))
-    return `${firmware} ${product}`.trim()
-  if (/Microsoft|WSL/i.test(read(`${root}/proc/sys/kernel/osrelease`))) return 'WSL'
-  const hasFlag = /^flags\s*:.*\bhypervisor\b/m.test(read(`${root}/proc/cpuinfo`))
-  if (hasFlag || existsSync(`${root}/proc/device-tree/hypervisor`)) return firmware || 'its CPU says so'
-  return undefined
+  const [vendor, product] = ['sys_vendor', 'product_name'].map((name) =>
+    readText(`${root}/sys/class/dmi/id/${name}`).trim(),
+  )
+  const firmware = `${vendor} ${product}`.trim()
+  const isGuest =
+    /^flags\s*:.*\bhypervisor\b/m.test(readText(`${root}/proc/cpuinfo`)) ||
+    existsSync(`${root}/proc/device-tree/hypervisor`) ||
+    /KVM|QEMU|VMware|VirtualBox|Virtual Machine|Parallels|Google Compute/i.test(firmware)
+  return isGuest ? firmware || 'its CPU says so' : undefined
 }
 
 /**
@@ -98,14 +79,5 @@ export function watchSteal(root = ''): (seconds: number) => number | null {
     const after = readCpuTime(cpus, ['steal'], root)
     if (before === undefined || after === undefined || seconds <= 0) return null
     return (after - before) / seconds / cpus.length
-  }
-}
-
-/** The file's content; empty if the kernel does not provide it. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1').trim()
-  } catch {
-    return ''
   }
 }

@@ -75,18 +75,6 @@ describe('what the kernel counts', { skip }, () => {
     assert.deepEqual(listenersOf({ socketPath }), [])
   })
 
-  test('an app is its process tree, but in NGINX it is who listens', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    const target = { host: '127.0.0.1', port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
-    const ready = { pid: GONE, address: '' }
-    assert.deepEqual(serverPids({ ready, target }), [GONE])
-    const inNginx = { ...ready, engine: 'qjs', nginx: '1.30.3' }
-    assert.deepEqual(serverPids({ ready: inNginx, target }), [process.pid])
-    server.close()
-  })
-
   test('who listens in NGINX is remembered while it lives, with what it starts', async () => {
     const script = `
       const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(String(server.address().port)))
@@ -96,6 +84,7 @@ describe('what the kernel counts', { skip }, () => {
     const ready = { pid: GONE, address: '', engine: 'qjs', nginx: '1.30.3' }
     const launch = { ready, target: { host: '127.0.0.1', port: Number(port) } }
     assert.deepEqual(serverPids(launch), [child.pid])
+    assert.deepEqual(serverPids({ ...launch, ready: { pid: GONE } }), [GONE], 'other apps are their tree')
     child.stdin.write('start\n')
     const [grandchild] = await once(child.stdout, 'data')
     assert.deepEqual(serverPids(launch), [child.pid, Number(grandchild)])

@@ -1,5 +1,5 @@
 import { oneLine } from '@startgrid/cli/text.ts'
-import { chooseAllCores } from '@startgrid/machine/cores.ts'
+import { chooseCores } from '@startgrid/machine/cores.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { cpuSeconds, listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
@@ -32,7 +32,7 @@ export async function openCommands(
   experiment: Experiment,
   { guard, warn, signal, progress, cores: most }: CommandOptions,
 ): Promise<Environment> {
-  const cores = chooseAllCores(most, warn)
+  const cores = chooseCores(most, warn)
   const random = createRandom(Date.now() % 2 ** 32)
   /** Commands that did not heed SIGTERM once are not asked for long again. */
   const deaf = new Set<string>()

@@ -1,4 +1,4 @@
-import { chooseAllCores } from '@startgrid/machine/cores.ts'
+import { chooseCores } from '@startgrid/machine/cores.ts'
 import { fitToMachine } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
@@ -12,7 +12,7 @@ export async function openNative(
   cells: readonly Cell[],
   options: EnvironmentOptions,
 ): Promise<Environment> {
-  const cores = chooseAllCores(Math.max(1, ...cells.map((cell) => cell.cores.wanted)), options.warn)
+  const cores = chooseCores(Math.max(1, ...cells.map((cell) => cell.cores.wanted)), options.warn)
   fitToMachine(cells, cores?.servers.length ?? null)
   const nginx = await findUsualNginx(experiment, cells, options)
   for (const cell of cells) cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null

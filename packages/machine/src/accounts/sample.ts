@@ -1,7 +1,6 @@
 import type { Cores } from '../cores.ts'
 import { readSiblings } from '../cpus.ts'
-import { type CoreClock, findCoreClock } from './core-clock.ts'
-import { keepsInterruptsApart, readInterrupts } from './interrupts.ts'
+import { type CoreClock, findCoreClock, keepsInterruptsApart, readInterrupts } from './core-clock.ts'
 import { cpuOf, difference, type ProcessAccount, readThreads, readTicks, TICKS_UNCERTAIN } from './threads.ts'
 
 /** CPU time that was used, in seconds; null where the system does not tell. */

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { TICK_SECONDS } from './interrupts.ts'
+import { readdirSync } from 'node:fs'
+import { readText } from '../read-text.ts'
+import { TICK_SECONDS } from './core-clock.ts'
 
 /** The accounts of one thread so far, in nanoseconds. */
 export interface ThreadAccount {
@@ -32,39 +33,25 @@ export function readThreads(pid: number): ProcessAccount | undefined {
  * @returns undefined if the process has ended, and where there is no such account
  */
 export function readTicks(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name, in parentheses, may hold anything. After it, utime, stime, cutime and cstime are fields 12 to 15.
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 15)
-    return fields.reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_SECONDS
-  } catch {
-    return undefined
-  }
+  const stat = readText(`/proc/${pid}/stat`)
+  if (stat === '') return undefined
+  // The name, in parentheses, may hold anything. After it, utime, stime, cutime and cstime are fields 12 to 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_SECONDS
 }
 
 /** Two parts that are each cut to whole ticks, at both ends. */
 export const TICKS_UNCERTAIN = 2 * TICK_SECONDS
 
+/** One that ended meanwhile has nothing. */
 function readThread(path: string): ThreadAccount {
-  try {
-    const [onCpu = 0, waiting = 0] = readFileSync(path, 'latin1').split(' ').map(Number)
-    return { onCpu, waiting }
-  } catch {
-    return { onCpu: 0, waiting: 0 } // it ended meanwhile
-  }
+  const [onCpu = 0, waiting = 0] = readText(path).split(' ').map(Number)
+  return { onCpu, waiting }
 }
 
 /** CPU time of all threads, in seconds. */
 export function cpuOf(account: ProcessAccount): number {
   return [...account.values()].reduce((sum, { onCpu }) => sum + onCpu, 0) / 1e9
-}
-
-/** Time that threads were ready to run but waited for a core, in seconds; those of several threads add up. */
-export function waitOf(account: ProcessAccount): number {
-  return [...account.values()].reduce((sum, { waiting }) => sum + waiting, 0) / 1e9
 }
 
 /**

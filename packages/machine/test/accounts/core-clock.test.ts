@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { findCoreClock } from '../../src/accounts/core-clock.ts'
-import { keepsInterruptsApart, readCpuTime, readInterrupts } from '../../src/accounts/interrupts.ts'
+import {
+  findCoreClock,
+  keepsInterruptsApart,
+  readCpuTime,
+  readInterrupts,
+} from '../../src/accounts/core-clock.ts'
 import { createTree } from '../kernel-tree.ts'
 
 // user nice system idle iowait irq softirq steal guest guest_nice
@@ -30,33 +34,22 @@ test('the root control group tells the nanoseconds of every core', (t) => {
   assert.deepEqual([clock?.read([0]), clock?.read([0, 1]), clock?.read([2])], [1.5, 3.5, undefined])
 })
 
-test('inside a container the group counts only the container, so it is not asked', (t) => {
-  const root = createTree({ [`${GROUP}cpuacct.usage_percpu`]: '1 2\n', 'proc/stat': STAT }, t)
-  assert.equal(findCoreClock(root), undefined)
-})
-
-test('schedstat tells nanoseconds of running tasks', (t) => {
-  const root = createTree(
-    { 'proc/schedstat': SCHEDSTAT, 'proc/stat': STAT, 'proc/config.gz': config(false) },
-    t,
-  )
-  const clock = findCoreClock(root)
+test('schedstat tells nanoseconds of running tasks; interrupts that the kernel keeps apart are taken off, at their precision', (t) => {
+  const clockOf = (apart: boolean) =>
+    findCoreClock(
+      createTree({ 'proc/schedstat': SCHEDSTAT, 'proc/stat': STAT, 'proc/config.gz': config(apart) }, t),
+    )
+  const clock = clockOf(false)
   assert.equal(clock?.uncertainty, 0)
   assert.deepEqual([clock?.read([0]), clock?.read([1, 0]), clock?.read([7])], [2.5, 4, undefined])
+  const apart = clockOf(true)
+  assert.deepEqual([apart?.uncertainty, apart?.read([0])], [0.01, 2.5 - 1.5])
 })
 
-test('schedstat has the interrupts that the kernel keeps apart: they are taken off, at their precision', (t) => {
-  const root = createTree(
-    { 'proc/schedstat': SCHEDSTAT, 'proc/stat': STAT, 'proc/config.gz': config(true) },
-    t,
-  )
-  const clock = findCoreClock(root)
-  assert.equal(clock?.uncertainty, 0.01)
-  assert.equal(clock?.read([0]), 2.5 - 1.5)
-})
-
-test('where no nanoseconds are told there is no clock', (t) => {
+test('where no nanoseconds are told there is no clock; inside a container, the group counts only that', (t) => {
   assert.equal(findCoreClock(createTree({ 'proc/stat': STAT }, t)), undefined)
+  const root = createTree({ [`${GROUP}cpuacct.usage_percpu`]: '1 2\n', 'proc/stat': STAT }, t)
+  assert.equal(findCoreClock(root), undefined)
 })
 
 test('the columns of /proc/stat are seconds, cpu1 is not cpu10', (t) => {

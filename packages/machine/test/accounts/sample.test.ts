@@ -4,18 +4,9 @@ import { once } from 'node:events'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCoreClock } from '../../src/accounts/core-clock.ts'
-import {
-  type CpuSeconds,
-  compareSamples,
-  type Disturbance,
-  type Subject,
-  takeSample,
-} from '../../src/accounts/sample.ts'
+import { compareSamples, takeSample } from '../../src/accounts/sample.ts'
 import { type Cores, canPin } from '../../src/cores.ts'
 import { readCpus } from '../../src/cpus.ts'
-
-/** What neighbours of this test do is measured too, and explains what we wait for: so figures are compared with each other. */
-const SLACK = 0.12
 
 /** Asked of the neighbour that a test starts: it gets half of a core, or a third if there is one more. */
 const LEAST = 0.25
@@ -51,82 +42,22 @@ async function endAll(): Promise<void> {
   }
 }
 
-async function measure(subject: Partial<Subject>): Promise<{
-  cpuSeconds: CpuSeconds
-  disturbance: { [Part in keyof Disturbance]: number }
-  seconds: number
-}> {
-  const whole = { app: [], proxy: [], generator: [process.pid], cores: cores ?? null, ...subject }
-  const before = takeSample(whole)
-  await sleep(MEASURED_MS)
-  const after = takeSample(whole)
-  const { cpuSeconds, disturbance } = compareSamples(before, after)
-  const { serverWait, generatorWait, serverForeign, generatorForeign } = disturbance
-  assert.ok(
-    serverWait !== null && generatorWait !== null && serverForeign !== null && generatorForeign !== null,
-  )
-  return {
-    cpuSeconds,
-    disturbance: { serverWait, generatorWait, serverForeign, generatorForeign },
-    seconds: (after.at - before.at) / 1000,
-  }
-}
-
-/** A check of real processes: it must hold once in a few tries. */
-function check(name: string, run: () => Promise<void>): void {
-  test(name, async () => {
-    for (let tries = 1; tries < TRIES; tries++) {
-      try {
-        return await run()
-      } catch (error) {
-        if (!(error instanceof assert.AssertionError)) throw error
-      } finally {
-        await endAll()
-      }
-    }
-    await run()
-  })
-}
-
-describe('what others took', { skip }, () => {
+test('a neighbour is seen twice on each core: who is there waits for it, and it uses the core', {
+  skip,
+}, async () => {
   const { server, generator } = cores ?? { server: 0, generator: 0 }
-
-  check('a server that has its core for itself waits for nobody', async () => {
-    const pid = await burn(server)
-    const { cpuSeconds, disturbance, seconds } = await measure({ app: [pid] })
-    const { serverWait, serverForeign } = disturbance
-    assert.ok(serverWait < serverForeign + SLACK, JSON.stringify(disturbance))
-    const used = (cpuSeconds.app ?? 0) / seconds
-    assert.ok(Math.abs(used + serverForeign - 1) < SLACK, `${used} and ${serverForeign} of the core`)
-    assert.deepEqual(cpuSeconds.proxy, 0)
-  })
-
-  check('server and proxy wait for each other on their core: that is no disturbance', async () => {
-    const [app, proxy] = [await burn(server), await burn(server)]
-    const { cpuSeconds, disturbance, seconds } = await measure({ app: [app], proxy: [proxy] })
-    assert.ok(disturbance.serverWait < disturbance.serverForeign + SLACK, JSON.stringify(disturbance))
-    const parts = [cpuSeconds.app ?? 0, cpuSeconds.proxy ?? 0].map((part) => part / seconds)
-    assert.ok(Math.min(...parts) > LEAST / 5, `${parts}: both ran, so each waited`)
-  })
-
-  check(
-    'a neighbour on the core of the servers is seen twice: they wait for it, and it uses their core',
-    async () => {
-      const app = await burn(server)
-      await burn(server)
-      const { disturbance } = await measure({ app: [app] })
-      assert.ok(disturbance.serverWait > LEAST, JSON.stringify(disturbance))
-      assert.ok(disturbance.serverForeign > LEAST, JSON.stringify(disturbance))
-    },
-  )
-
-  check('a neighbour on the core of the generator is seen there', async () => {
-    const own = await burn(generator)
-    await burn(generator)
-    const { disturbance } = await measure({ generator: [own] })
-    assert.ok(disturbance.generatorWait > LEAST, JSON.stringify(disturbance))
-    assert.ok(disturbance.generatorForeign > LEAST, JSON.stringify(disturbance))
-  })
+  const [app = 0, own = 0] = await Promise.all([server, generator, server, generator].map(burn))
+  const subject = { app: [app], proxy: [], generator: [own], cores: cores ?? null }
+  for (let tries = 1; ; tries++) {
+    const before = takeSample(subject)
+    await sleep(MEASURED_MS)
+    const { disturbance, cpuSeconds } = compareSamples(before, takeSample(subject))
+    const parts = Object.values(disturbance)
+    if (tries < TRIES && parts.some((part) => part <= LEAST)) continue
+    for (const part of parts) assert.ok(part > LEAST, JSON.stringify(disturbance))
+    assert.ok((cpuSeconds.app ?? 0) > 0)
+    return endAll()
+  }
 })
 
 describe('what is not known is null', () => {
