@@ -27,7 +27,6 @@ export const GRID = {
   connections,
   latency: flag('also p50 and p99 at one rate for all, in open loop: 10 minutes'),
   seed,
-  publish: flag('stores the figures in docs/results, where the site finds them', { excludes: ['dry-run'] }),
   'dry-run': dryRun,
   ...DOWNLOAD,
   ...OUTPUT,
@@ -37,12 +36,9 @@ export const STUDY = {
   all: flag('all of published sources, one after the other'),
   list: flag('the studies and their claims'),
   quick: flag('3 launches of every system instead of 8; all studies in under 40 minutes'),
-  'as-published': flag("runs nothing but the source's own command", { excludes: ['docs'] }),
+  'as-published': flag("runs nothing but the source's own command"),
   heats: integer('N', 'launches of every system, 2 to 100', { min: 2, max: 100 }),
   'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
-  docs: flag(
-    'stores the results in docs/studies/results, by machine, and makes the pages again; of overhead and startup, writes their tables into docs/choosing-a-framework.md',
-  ),
   seed,
   'dry-run': dryRun,
   ...DOWNLOAD,
@@ -103,6 +99,7 @@ export const RACE = {
 export const REPORT = {
   output: text('DIR', 'writes them there instead'),
   comment: flag('of a race of commands: prints a comment for a pull request, and writes nothing'),
-  publish: flag('of a race of the grid: stores the figures in docs/results, where the site finds them'),
   help: flag('this list'),
 }
+
+export const PUBLISH = { help: flag('this list') }

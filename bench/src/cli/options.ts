@@ -34,7 +34,6 @@ export function readOptions(args: readonly string[]): Options {
     sliceMs: effort.sliceMs,
     heatsGiven: given.has('heats'),
     maxTimeMs: values['max-time'] ?? null,
-    publish: values.publish,
   }
 }
 

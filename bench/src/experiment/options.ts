@@ -25,6 +25,4 @@ export interface Options {
   latency: boolean
   slices: number
   heatsGiven: boolean
-  /** Its figures become a file of docs. */
-  publish: boolean
 }

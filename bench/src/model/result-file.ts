@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
-import { nameMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from './experiment.ts'
-import type { RaceResult, StoredResult, StudyResult } from './result.ts'
+import type { StoredResult, StudyResult } from './result.ts'
 
 /** Results as files. */
 
@@ -63,25 +62,7 @@ export function writeResult(path: string, result: StoredResult): void {
   }
 }
 
-/** What docs keep of a study: figures without heats. */
+/** What a report of a study needs: figures without heats. */
 export function recordOf(result: StudyResult): StudyResult {
   return { ...result, conformance: [], heats: [] }
-}
-
-/** What docs keep of a race of the grid: figures, and of its heats what started, without slices. */
-export function publishedOf(result: RaceResult): RaceResult {
-  const heats = result.heats.map((heat) => ({ ...heat, slices: [] }))
-  return { ...result, conformance: [], heats }
-}
-
-/** What names the machine in docs: `amd-epyc-2-cores`. */
-export function machineFolder({ machine }: Pick<RaceResult, 'machine'>): string {
-  return nameMachine(machine)
-    .toLowerCase()
-    .replace(/[^a-z0-9.]+/g, '-')
-}
-
-/** Where docs keep a race: one file for each kind of machine, which a later run replaces. */
-export function publishedPath(result: Pick<RaceResult, 'machine'>): string {
-  return fileURLToPath(new URL(`../../../docs/results/${machineFolder(result)}.json`, import.meta.url))
 }

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import type { RaceResult, StoredResult } from '../model/result.ts'
-import { publishedOf, publishedPath, RESULTS, ResultError, writeResult } from '../model/result-file.ts'
+import type { StoredResult } from '../model/result.ts'
+import { RESULTS, writeResult } from '../model/result-file.ts'
 import type { Document } from './document.ts'
 import { formatMarkdown } from './markdown.ts'
 import { formatTerminal, terminalStyle } from './terminal.ts'
@@ -82,7 +82,7 @@ function makeDirectory(directory: string): string | undefined {
  * @param json one more file for the result
  * @param closing sentences before the last line
  */
-export async function publish(
+export async function writeReports(
   result: StoredResult,
   { document, path }: { document: Document; path: string },
   { json, closing = [] }: { json?: string | undefined; closing?: readonly string[] } = {},
@@ -99,30 +99,6 @@ export async function publish(
   )
   for (const sentence of [...closing, `Report: ${relative('.', path)}.html`])
     process.stderr.write(`${sentence}\n`)
-}
-
-/** Stores what docs keep of a race, and says where. */
-export function publishRace(result: RaceResult): void {
-  const path = publishedPath(result)
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, `${JSON.stringify(publishedOf(result))}\n`)
-  process.stderr.write(
-    `Published: ${relative('.', path)}. pnpm site shows it. Its table in docs/results/README.md is written by hand.\n`,
-  )
-}
-
-/**
- * Writes figures into a page, between its two marks.
- * @throws {ResultError} if the page has no place for them
- */
-export function writeBetween(page: string, marks: { begin: string; end: string }, block: string): void {
-  const text = readFileSync(page, 'utf8')
-  const [begin, end] = [text.indexOf(marks.begin), text.indexOf(marks.end)]
-  if (begin < 0 || end < begin)
-    throw new ResultError(
-      `${page} has no place for its figures: put ${marks.begin} and ${marks.end} into it.`,
-    )
-  writeFileSync(page, [text.slice(0, begin) + marks.begin, block, text.slice(end)].join('\n\n'))
 }
 
 /** What repeats a run, for a shell. Where its files went is nobody's business: a path tells of a person and a machine. */

@@ -13,7 +13,7 @@ import { NGINX, pageOf, systemOf } from '../../studies/overhead/study.ts'
 import type { StudyAnalysis, StudyFigures } from '../model/figures.ts'
 import type { StudyResult } from '../model/result.ts'
 import { ResultError } from '../model/result-file.ts'
-import { writeBetween } from './output.ts'
+import { writeBetween } from '../publish.ts'
 
 /** The tables of the study `overhead` in docs/choosing-a-framework.md: microseconds of CPU per request, and what other ways cost as a part of that. */
 
@@ -94,7 +94,7 @@ function tablesOf(analysis: StudyAnalysis): Table[] {
 }
 
 const MARKS = {
-  begin: '<!-- overhead: pnpm bench study overhead --docs -->',
+  begin: '<!-- overhead: pnpm bench study overhead -->',
   end: '<!-- end of overhead -->',
 } as const
 
@@ -116,7 +116,7 @@ export function writeOverhead(
   const tables = tablesOf(analysis).map((table) => markdownTable(table, 0))
   const { heats, slices, sliceMs } = settings
   const about =
-    `Microseconds of CPU per request, 64 connections (pages: 8), ${heats} launches of ${slices} slices of ${sliceMs} ms. Measured by \`pnpm bench study overhead --docs\` on ` +
+    `Microseconds of CPU per request, 64 connections (pages: 8), ${heats} launches of ${slices} slices of ${sliceMs} ms. Measured by \`pnpm bench study overhead\` on ` +
     `${startedAt.slice(0, 10)} at commit ${versions.startgrid} on ${describeMachine(machine)}.`
   writeBetween(page, MARKS, [...tables, about].join('\n\n'))
 }

@@ -13,12 +13,16 @@ export function provenanceOf(result: StoredResult): string[] {
   const { startedAt, finishedAt, conformance, machine, settings, versions, nginx, seed } = result
   const proven = conformance.filter(({ differences }) => differences.length === 0).length
   const ended = finishedAt === null ? 'an interruption' : formatTimestamp(finishedAt)
-  const isOfCommands = result.kind === 'study' && result.race !== undefined
+  const asked = result.kind === 'study' ? result.race : undefined
+  // Nobody knows where a server runs that was there before.
+  const isOfServers = asked?.systems.every(({ url }) => url !== null) ?? false
   return [
     `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
     `Machine: ${describeMachine(machine)}.`,
-    `Cores: ${describeCores(settings.cores)}.`,
-    ...(isOfCommands ? [] : [`Versions: ${describeVersions(versions)}.`, `Proxy: ${describeNginx(nginx)}.`]),
+    `Cores: ${describeCores(settings.cores, isOfServers)}.`,
+    ...(asked !== undefined
+      ? []
+      : [`Versions: ${describeVersions(versions)}.`, `Proxy: ${describeNginx(nginx)}.`]),
     `Source: startgrid ${versions.startgrid}, lockfile ${versions.lockfile}, seed ${seed}.`,
     ...(conformance.length === 0
       ? []
@@ -26,9 +30,10 @@ export function provenanceOf(result: StoredResult): string[] {
   ]
 }
 
-function describeCores(cores: Cores | null): string {
+function describeCores(cores: Cores | null, isOfServers: boolean): string {
   if (cores === null) return 'nothing was pinned to a core, and the figures include that noise'
   const { server, servers = [server], generator, generators = [generator] } = cores
+  if (isOfServers) return `generator on ${nameCores(generators)}; the servers ran already`
   return `servers on ${nameCores(servers)}, generator on ${nameCores(generators)}`
 }
 

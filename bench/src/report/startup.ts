@@ -10,12 +10,12 @@ import { CACHED } from '../../studies/startup/study.ts'
 import type { Metric } from '../model/experiment.ts'
 import type { StudyResult } from '../model/result.ts'
 import { ResultError } from '../model/result-file.ts'
-import { writeBetween } from './output.ts'
+import { writeBetween } from '../publish.ts'
 
 /** The table of the study `startup` in docs/choosing-a-framework.md. */
 
 const MARKS = {
-  begin: '<!-- startup: pnpm bench study startup --heats 10 --docs -->',
+  begin: '<!-- startup: pnpm bench study startup --heats 10 -->',
   end: '<!-- end of startup -->',
 } as const
 
@@ -60,7 +60,7 @@ export function writeStartup(
     `${settings.heats} starts of each app, alone, from the start of its process to the last byte of its first right response; memory at that moment, and the highest until then. ` +
     'Pinned to one core it is not the start-up of a deployment, which has more. Earlier starts had read the files, so they came from the page cache. ' +
     '"With cache": `NODE_COMPILE_CACHE`, filled by an earlier start. The image of a framework has all its apps; its base is that of the runtime, and sizes are uncompressed. ' +
-    `Measured by \`pnpm bench study startup --heats ${settings.heats} --docs\` on ${startedAt.slice(0, 10)} at commit ${versions.startgrid} on ${describeMachine(machine)}.`
+    `Measured by \`pnpm bench study startup --heats ${settings.heats}\` on ${startedAt.slice(0, 10)} at commit ${versions.startgrid} on ${describeMachine(machine)}.`
   writeBetween(page, MARKS, [table, about].join('\n\n'))
 }
 

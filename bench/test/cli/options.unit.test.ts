@@ -21,7 +21,6 @@ test('without options: every app, direct and behind NGINX', () => {
     maxTimeMs: null,
     heatsGiven: false,
     dryRun: false,
-    publish: false,
     json: undefined,
     output: undefined,
     download: true,

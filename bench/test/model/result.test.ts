@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { RaceResult } from '../../src/model/result.ts'
-import { publishedOf, publishedPath, readResult, writeResult } from '../../src/model/result-file.ts'
+import { readResult, writeResult } from '../../src/model/result-file.ts'
 import { commandOf, OutputError, prepareOutput } from '../../src/report/output.ts'
 import { rateResult } from '../fixtures/results.ts'
 
@@ -112,21 +112,4 @@ test('a result of another schema or kind is refused', () => {
       message: /\(its schema is .*, here it is 6\)/,
     })
   }
-})
-
-test('what docs keep of a race has its figures and what started, and no slices', () => {
-  const race = rateResult()
-  const kept = publishedOf(race)
-  assert.deepEqual(kept.analysis?.races, race.analysis?.races)
-  assert.deepEqual(
-    kept.heats.map(({ launches, slices }) => [launches, slices]),
-    race.heats.map(({ launches }) => [launches, []]),
-  )
-})
-
-test('docs have one file for each kind of machine', () => {
-  const cpu = 'Intel(R) Xeon(R) Processor @ 2.50GHz'
-  const { machine } = rateResult()
-  const path = publishedPath({ machine: { ...machine, cpu, cores: 2 } })
-  assert.equal(basename(path), 'intel-xeon-2.50ghz-2-cores.json')
 })

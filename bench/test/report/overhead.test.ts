@@ -51,7 +51,7 @@ const PAGE = join(directory, 'page.md')
 
 /** @returns what the page has afterwards */
 function write(result: StudyResult): string {
-  const marks = ['<!-- overhead: pnpm bench study overhead --docs -->', '<!-- end of overhead -->']
+  const marks = ['<!-- overhead: pnpm bench study overhead -->', '<!-- end of overhead -->']
   writeFileSync(PAGE, `before\n${marks.join('\nold\n')}\nafter\n`)
   writeOverhead(result, PAGE)
   return readFileSync(PAGE, 'utf8')

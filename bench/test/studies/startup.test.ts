@@ -54,7 +54,7 @@ test('the page gets a row per app: both start-ups, memory and the size of the im
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const page = join(directory, 'page.md')
-  const marks = ['<!-- startup: pnpm bench study startup --heats 10 --docs -->', '<!-- end of startup -->']
+  const marks = ['<!-- startup: pnpm bench study startup --heats 10 -->', '<!-- end of startup -->']
   writeFileSync(page, `before\n${marks.join('\nold\n')}\nafter\n`)
   writeStartup(result, { page, imageBytes: (name) => (name === 'koa' ? 250e6 : undefined) })
   const text = readFileSync(page, 'utf8')

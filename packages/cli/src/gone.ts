@@ -22,6 +22,11 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench capacity': 'pnpm load URL --rate N tells p99 at a rate of your choice',
   'pnpm bench latency': 'pnpm bench --latency measures it in each race',
   'pnpm bench overload': 'pnpm reliability --fault overload tries it',
+  'pnpm bench --publish': 'pnpm bench publish DIR stores the figures of a run in docs',
+  'pnpm bench report --publish': 'pnpm bench publish DIR stores the figures of a run in docs',
+  'pnpm bench study --docs':
+    'pnpm bench publish DIR stores the figures of a run in docs, and makes the pages again',
+  'pnpm bench overhead': 'pnpm bench study overhead measures it',
   'pnpm bench --slices': '--max-time 30m takes as many heats as fit',
   'pnpm conformance --manners':
     'docs/choosing-a-framework.md has a table of what changes from one framework to another',

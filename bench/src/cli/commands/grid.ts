@@ -15,7 +15,7 @@ import type { Experiment } from '../../model/experiment.ts'
 import type { RaceResult } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
 import { documentOf } from '../../report/grid.ts'
-import { commandOf, prepareOutput, publish, publishRace } from '../../report/output.ts'
+import { commandOf, prepareOutput, writeReports } from '../../report/output.ts'
 import { describeReach } from '../../report/provenance.ts'
 import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
 import { readOptions } from '../options.ts'
@@ -53,11 +53,9 @@ async function race(experiment: Experiment, result: RaceResult, options: Options
   await runExperiment(experiment, result, context).finally(progress.stop)
   save(result) // what could not be saved is an error now
   const closing = signal.aborted ? [INTERRUPTED] : whyRunFailed(result)
-  await publish(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
+  await writeReports(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
   if (signal.aborted) return code()
-  if (closing.length > 0) return 1
-  if (options.publish) publishRace(result)
-  return 0
+  return closing.length > 0 ? 1 : 0
 }
 
 /** What the search for NGINX takes, and a look at the machine, in milliseconds. */

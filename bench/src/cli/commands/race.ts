@@ -20,7 +20,7 @@ import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
 import type { StudyResult, Warning } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
-import { commandOf, prepareOutput, publish } from '../../report/output.ts'
+import { commandOf, prepareOutput, writeReports } from '../../report/output.ts'
 import { documentOfRace } from '../../report/study/race-document.ts'
 import { judgeRegressions, whyRunFailed } from '../exit-code.ts'
 import type { Program } from '../program.ts'
@@ -50,7 +50,7 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   }
   if (result === undefined) return code()
   save(result)
-  await publish(result, { document: documentOfRace(result), path: `${directory}/report` }, options)
+  await writeReports(result, { document: documentOfRace(result), path: `${directory}/report` }, options)
   if (signal.aborted) return code()
   const { regressions, caught, unjudged } = judgeRegressions(result, options.failOn)
   const failed = [...whyRunFailed(result), ...regressions]

@@ -2,9 +2,8 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
-import { isRace } from '../../model/result.ts'
 import { readResult } from '../../model/result-file.ts'
-import { prepareOutput, publish, publishRace } from '../../report/output.ts'
+import { prepareOutput, writeReports } from '../../report/output.ts'
 import { commentOf } from '../../report/study/race-comment.ts'
 import { REPORT } from '../option-table.ts'
 import type { Program } from '../program.ts'
@@ -26,10 +25,7 @@ export async function reportCommand(args: readonly string[], { name, studies }: 
   const [first, ...others] = openStored(path, studies)
   const directory = prepareOutput(values.output ?? first.directory, undefined)
   for (const { result } of [first, ...others]) {
-    await publish(result, reportOf(result, { directory, studies }))
-    if (!values.publish) continue
-    if (!isRace(result)) throw new UsageError('--publish is for races of the grid.')
-    publishRace(result)
+    await writeReports(result, reportOf(result, { directory, studies }))
   }
   return 0
 }

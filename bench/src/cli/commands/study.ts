@@ -8,8 +8,6 @@ import { readCommandLine } from '@startgrid/cli/options.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
 import { PUBLISHED, STUDIES } from '../../../studies/index.ts'
-import { overhead } from '../../../studies/overhead/study.ts'
-import { startup } from '../../../studies/startup/study.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { chooseRaces, plannedStudyMs, type StudyProfile } from '../../experiment/study.ts'
 import { baseOf } from '../../measure/common-rate.ts'
@@ -17,11 +15,8 @@ import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
 import { type Claim, isProbe, publishedRatio, type Study } from '../../model/experiment.ts'
 import type { StudyResult } from '../../model/result.ts'
-import { RESULTS, ResultError, readResult, recordOf, writeResult } from '../../model/result-file.ts'
-import { commandOf, prepareOutput, publish } from '../../report/output.ts'
-import { writeOverhead } from '../../report/overhead.ts'
-import { writeStartup } from '../../report/startup.ts'
-import { hasPage, storeRecord, writePages } from '../../report/study/docs.ts'
+import { RESULTS, ResultError, readResult, writeResult } from '../../model/result-file.ts'
+import { commandOf, prepareOutput, writeReports } from '../../report/output.ts'
 import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
 import { STUDY } from '../option-table.ts'
 import { newSeed } from '../options.ts'
@@ -32,8 +27,7 @@ export async function studyCommand(args: readonly string[]): Promise<number> {
   const options = readStudyOptions(args)
   if (options.list) process.stdout.write(describeStudies(options.studies))
   else if (options.dryRun) process.stdout.write(describePlans(options))
-  else if (options.studies.length > 0) return measure(options, args)
-  else regenerate()
+  else return measure(options, args)
   return 0
 }
 
@@ -116,7 +110,7 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
     const context = { progress, signal, save, download: options.download }
     await runExperiment(study, result, context).finally(progress.stop)
     save(result) // what could not be saved is an error now
-    await publish(result, reportOf(result, { directory, studies: [study] }), options)
+    await writeReports(result, reportOf(result, { directory, studies: [study] }), options)
   }
   progress.stop()
   if (signal.aborted) {
@@ -125,28 +119,11 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   }
   const failed = planned.flatMap(({ result }) => whyRunFailed(result))
   for (const sentence of failed) process.stderr.write(`${sentence}\n`)
-  if (options.docs) writeDocs(planned)
   return failed.length > 0 ? 1 : 0
-}
-
-function writeDocs(planned: readonly PlannedStudy[]): void {
-  const kept = planned.filter(({ study }) => hasPage(study))
-  for (const { result } of kept) storeRecord(recordOf(result))
-  for (const { study, result } of planned) {
-    if (study === overhead) writeOverhead(result)
-    if (study === startup) writeStartup(result)
-  }
-  if (kept.length > 0) regenerate()
 }
 
 function pathOf(directory: string, { name }: Study): string {
   return `${directory}/${name}.json`
-}
-
-function regenerate(): void {
-  const missing = writePages(STUDIES.filter((study) => hasPage(study)))
-  process.stderr.write('Made again: docs/studies/README.md and the figures in its pages.\n')
-  if (missing.length > 0) process.stderr.write(`No result is stored of ${listOf(missing)}.\n`)
 }
 
 type StudyOptions = ReturnType<typeof readStudyOptions>
@@ -157,14 +134,14 @@ function readStudyOptions(args: readonly string[]) {
   const [name, extra] = positionals
   if (extra !== undefined)
     throw new UsageError(`Unexpected argument '${extra}'. pnpm bench study --help lists the options.`)
-  const { all, list, quick, docs, json, output, heats, seed } = values
+  const { all, list, quick, json, output, heats, seed } = values
   const studies = list && name === undefined ? STUDIES : chooseStudies(name, all)
-  if (studies.length === 0 && !(list || docs))
+  if (studies.length === 0 && !list)
     throw new UsageError('Name a study, or give --all. pnpm bench study --list shows what there is.')
   if (json !== undefined && studies.length > 1)
     throw new UsageError('--json takes the result of one study: name it.')
   return {
-    ...{ studies, all, heats, seed, list, docs, json, output },
+    ...{ studies, all, heats, seed, list, json, output },
     /** Undefined: full. */
     profile: (quick ? 'quick' : undefined) as StudyProfile | undefined,
     asPublished: values['as-published'],

@@ -199,6 +199,7 @@ export function findingsOf(result: StudyResult): string[] {
 /** The systems of each race, and what one is over another. */
 function sectionsOfRace(result: StudyResult): Section[] {
   const { race: record, analysis, settings } = result
+  const isStarted = record?.systems.some(({ url }) => url === null)
   return raceSections(result).flatMap((section, index) => {
     const pilot = record?.pilots[index]
     if (pilot === undefined) return []
@@ -209,7 +210,7 @@ function sectionsOfRace(result: StudyResult): Section[] {
       },
       ...(analysis?.findings ?? [])
         .filter(({ race, ratio, others }) => race === pilot.race && (ratio !== null || others.length > 0))
-        .map((finding) => ratioSection(finding, settings.cores)),
+        .map((finding) => ratioSection(finding, isStarted ? settings.cores : null)),
     ]
   })
 }

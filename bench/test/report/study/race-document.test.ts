@@ -45,6 +45,17 @@ test('of a server on another machine requests per second decide, and the report 
   match(text, /Of after, which ran before this race, everything was measured on one launch/)
 })
 
+test('of servers that ran already nobody says on which core', () => {
+  const document = documentOfRace(
+    raced(({ race }) => {
+      for (const system of race?.systems ?? []) system.url = 'http://127.0.0.1:3000'
+    }),
+  )
+  const told = document.sections.flatMap(({ title, notes }) => [title, ...notes]).join(' ')
+  doesNotMatch(told, /on core 0/)
+  match(told, /Cores: generator on core 1; the servers ran already\./)
+})
+
 test('one that responds otherwise under load is void, and the sentence says why', () => {
   const failing = ({ heats }: StudyResult) => {
     for (const slice of heats.flatMap(({ slices }) => slices))

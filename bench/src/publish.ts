@@ -1,51 +1,84 @@
-import { existsSync, globSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { left, markdownTable, right, tableOf } from '@startgrid/cli/table.ts'
 import { describeMachine, nameMachine } from '@startgrid/machine/machine.ts'
-import type { Study } from '../../model/experiment.ts'
-import type { StudyResult } from '../../model/result.ts'
-import { machineFolder, readResult, writeResult } from '../../model/result-file.ts'
-import { formatMarkdownPart } from '../markdown.ts'
-import { writeBetween } from '../output.ts'
-import { claimCells, documentOfStudy, publishedText, sayingOf } from './document.ts'
+import type { Study } from './model/experiment.ts'
+import type { StoredResult, StudyResult } from './model/result.ts'
+import { ResultError, readResult } from './model/result-file.ts'
+import { formatMarkdownPart } from './report/markdown.ts'
+import { claimCells, documentOfStudy, publishedText, sayingOf } from './report/study/document.ts'
 
-/** The pages in docs/studies: prose by hand, figures from the results that are stored beside them. */
+/** Results in docs: figures from stored results, prose by hand. */
 
-export const DOCS = fileURLToPath(new URL('../../../../docs/studies/', import.meta.url))
+export const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url))
 
 /** In a page, between these stand the figures of its study. */
 export const MARKS = {
-  begin: '<!-- figures: pnpm bench study --docs -->',
+  begin: '<!-- figures: pnpm bench publish -->',
   end: '<!-- end of figures -->',
 } as const
 
-/** Whether docs tell of a study: then its results are kept. */
-export function hasPage({ name }: Study, directory = DOCS): boolean {
-  return existsSync(join(directory, `${name}.md`))
-}
-
-/** Stores what the pages need of a run: a later one on the same kind of machine replaces it. */
-export function storeRecord(record: StudyResult, directory = DOCS): void {
-  writeResult(join(directory, 'results', machineFolder(record), `${record.study}.json`), record)
+/** What names the machine in docs: `amd-epyc-2-cores`. */
+export function machineFolder({ machine }: Pick<StoredResult, 'machine'>): string {
+  return nameMachine(machine)
+    .toLowerCase()
+    .replace(/[^a-z0-9.]+/g, '-')
 }
 
 /**
- * Makes README.md and the figures in all pages again, from the stored results.
- * @returns names of the studies that have no stored result
+ * Stores what docs keep of a result: its figures, and of the heats of a race what started. A later run on the same kind of machine replaces it.
+ * @returns the path of its file; undefined if docs do not tell of its study
+ */
+export function storeResult(result: StoredResult, docs = DOCS): string | undefined {
+  const machine = machineFolder(result)
+  const isStudy = result.kind === 'study'
+  if (isStudy && !existsSync(join(docs, `studies/${result.study}.md`))) return undefined
+  const path = join(
+    docs,
+    isStudy ? `studies/results/${machine}/${result.study}.json` : `results/${machine}.json`,
+  )
+  const heats = isStudy ? [] : result.heats.map((heat) => ({ ...heat, slices: [] }))
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `${JSON.stringify({ ...result, conformance: [], heats })}\n`)
+  return path
+}
+
+/**
+ * Makes docs/studies/README.md and the figures in its pages again, from the stored results.
+ * @returns names of the studies that have a page and no stored result
  * @throws {ResultError} if a stored result is not one, or a page has no place for its figures
  */
-export function writePages(studies: readonly Study[], directory = DOCS): string[] {
+export function writePages(all: readonly Study[], docs = DOCS): string[] {
+  const directory = join(docs, 'studies')
+  const studies = all.filter(({ name }) => existsSync(join(directory, `${name}.md`)))
   const records = readRecords(directory)
   for (const study of studies) {
-    const [newest] = records.filter((record) => record.study === study.name)
-    const page = join(directory, `${study.name}.md`)
-    if (newest !== undefined && existsSync(page))
-      writeBetween(page, MARKS, formatMarkdownPart(documentOfStudy(study, newest)).trimEnd())
+    const newest = records.find((record) => record.study === study.name)
+    if (newest !== undefined)
+      writeBetween(
+        join(directory, `${study.name}.md`),
+        MARKS,
+        formatMarkdownPart(documentOfStudy(study, newest)).trimEnd(),
+      )
   }
   writeFileSync(join(directory, 'README.md'), formatIndex(studies, records))
   return studies.map(({ name }) => name).filter((name) => !records.some(({ study }) => study === name))
+}
+
+/**
+ * Writes figures into a page, between its two marks.
+ * @throws {ResultError} if the page has no place for them
+ */
+export function writeBetween(page: string, marks: { begin: string; end: string }, block: string): void {
+  const text = readFileSync(page, 'utf8')
+  const [begin, end] = [text.indexOf(marks.begin), text.indexOf(marks.end)]
+  if (begin < 0 || end < begin)
+    throw new ResultError(
+      `${page} has no place for its figures: put ${marks.begin} and ${marks.end} into it.`,
+    )
+  writeFileSync(page, [text.slice(0, begin) + marks.begin, block, text.slice(end)].join('\n\n'))
 }
 
 /** Of all machines, the newest first: a page has its figures, and the table of verdicts all. */
@@ -79,7 +112,7 @@ function formatIndex(studies: readonly Study[], records: readonly StudyResult[])
   const pages = studies.map(({ name, title }) => `- [${name}](${name}.md): ${title}`)
   return [
     '# Studies',
-    'Published comparisons of JavaScript servers and all that they claim, and questions of our own. `pnpm bench study NAME` tests one on your machine, and `--docs` adds its column.',
+    'Published comparisons of JavaScript servers and all that they claim, and questions of our own. `pnpm bench study NAME` tests one on your machine, and `pnpm bench publish RESULT` adds its column.',
     pages.join('\n'),
     '## All claims',
     claims.length === 0 ? 'No result is stored yet.' : markdownTable(table, 0),
@@ -87,7 +120,7 @@ function formatIndex(studies: readonly Study[], records: readonly StudyResult[])
     ...whereOf(records),
     '## What all studies share',
     SHARED,
-    'Made by `pnpm bench study --docs` from [results](results); do not edit.',
+    'Made by `pnpm bench publish` from [results](results); do not edit.',
     '',
   ]
     .join('\n\n')

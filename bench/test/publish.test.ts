@@ -1,16 +1,18 @@
 import { deepEqual, equal, match, ok, throws } from 'node:assert/strict'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { analyseStudy } from '../../../src/judge/study/analysis.ts'
-import { ResultError, recordOf } from '../../../src/model/result-file.ts'
-import { formatMarkdownPart } from '../../../src/report/markdown.ts'
-import { DOCS, MARKS, storeRecord, writePages } from '../../../src/report/study/docs.ts'
-import { documentOfStudy } from '../../../src/report/study/document.ts'
-import { formatTerminal } from '../../../src/report/terminal.ts'
-import { PUBLISHED } from '../../../studies/index.ts'
-import { measureOnPaper, PAPER } from '../../fixtures/study-laboratory.ts'
+import { analyseStudy } from '../src/judge/study/analysis.ts'
+import type { RaceResult } from '../src/model/result.ts'
+import { ResultError, recordOf } from '../src/model/result-file.ts'
+import { DOCS, MARKS, storeResult, writePages } from '../src/publish.ts'
+import { formatMarkdownPart } from '../src/report/markdown.ts'
+import { documentOfStudy } from '../src/report/study/document.ts'
+import { formatTerminal } from '../src/report/terminal.ts'
+import { PUBLISHED } from '../studies/index.ts'
+import { rateResult } from './fixtures/results.ts'
+import { measureOnPaper, PAPER } from './fixtures/study-laboratory.ts'
 
 const OTHER = { ...PAPER, name: 'other', title: 'a study that nobody ran' }
 const PAGE = `# paper\n\nBefore.\n\n${MARKS.begin}\nold figures\n${MARKS.end}\n\nAfter.\n`
@@ -21,27 +23,30 @@ function directory(t: TestContext): string {
   const result = measureOnPaper({ fast: [40_000, 41_000], slow: [20_000, 20_100], wide: [40_000, 40_500] })
   result.finishedAt = '2026-11-21T10:10:00.000Z'
   result.analysis = analyseStudy(PAPER, result)
-  storeRecord(recordOf(result), path)
-  writeFileSync(join(path, 'paper.md'), PAGE)
+  equal(storeResult(result, path), undefined, 'docs do not tell of it')
+  mkdirSync(join(path, 'studies'))
+  writeFileSync(join(path, 'studies/paper.md'), PAGE)
+  storeResult(result, path)
   return path
 }
 
 test('figures between the marks are made again, prose stays', (t) => {
   const path = directory(t)
   writePages([PAPER], path)
-  const page = readFileSync(join(path, 'paper.md'), 'utf8')
+  const page = readFileSync(join(path, 'studies/paper.md'), 'utf8')
   ok(page.startsWith(`# paper\n\nBefore.\n\n${MARKS.begin}\n\nA study on paper, a quick run of `))
   ok(page.endsWith(`${MARKS.end}\n\nAfter.\n`))
   ok(!page.includes('old figures'))
   match(page, /\| 1\. fast is twice as fast as slow +\| +2\.00 \| .* \| holds +\|/)
   writePages([PAPER], path)
-  equal(readFileSync(join(path, 'paper.md'), 'utf8'), page, 'a second time changes nothing')
+  equal(readFileSync(join(path, 'studies/paper.md'), 'utf8'), page, 'a second time changes nothing')
 })
 
 test('one table has all claims with their verdicts, and names the machine', (t) => {
   const path = directory(t)
+  writeFileSync(join(path, 'studies/other.md'), PAGE)
   deepEqual(writePages([PAPER, OTHER], path), ['other'])
-  const readme = readFileSync(join(path, 'README.md'), 'utf8')
+  const readme = readFileSync(join(path, 'studies/README.md'), 'utf8')
   match(
     readme,
     /\| \[paper\]\(paper\.md\) +\| fast is twice as fast as slow +\| +2\.00 \| [\d.]+ \([\d.–]+\): holds +\|/,
@@ -57,18 +62,18 @@ test('verdicts of two machines stand side by side, and the page has the newer fi
   newer.analysis = analyseStudy(PAPER, newer)
   newer.machine = { ...newer.machine, cpu: 'Example 9' }
   newer.startedAt = '2030-01-01T00:00:00.000Z'
-  storeRecord(recordOf(newer), path)
+  storeResult(newer, path)
   writePages([PAPER], path)
   match(
-    readFileSync(join(path, 'README.md'), 'utf8'),
+    readFileSync(join(path, 'studies/README.md'), 'utf8'),
     /twice as fast as slow +\| +2\.00 \| [^|]*: not reproduced here +\| [^|]*: holds +\|/,
   )
-  match(readFileSync(join(path, 'paper.md'), 'utf8'), /run of 2030-01-01/)
+  match(readFileSync(join(path, 'studies/paper.md'), 'utf8'), /run of 2030-01-01/)
 })
 
 test('a page without a place for its figures, and a file that is no result, are refused with a sentence', (t) => {
   const path = directory(t)
-  writeFileSync(join(path, 'paper.md'), '# paper\n')
+  writeFileSync(join(path, 'studies/paper.md'), '# paper\n')
   throws(() => writePages([PAPER], path), ResultError)
   const refused: [stored: string, sentence: RegExp][] = [
     ['{"schema": 6}', /paper\.json is not a result of this version/],
@@ -79,7 +84,7 @@ test('a page without a place for its figures, and a file that is no result, are 
     ['[', /paper\.json cannot be read/],
   ]
   for (const [stored, sentence] of refused) {
-    const [file = ''] = globSync('results/*/paper.json', { cwd: path })
+    const [file = ''] = globSync('studies/results/*/paper.json', { cwd: path })
     writeFileSync(join(path, file), stored)
     throws(() => writePages([PAPER], path), { name: 'ResultError', message: sentence })
   }
@@ -101,7 +106,20 @@ test('a claim that is not reproduced names the versions of the source and ours',
 
 test('every study of a source has its page, with a place for its figures', () => {
   for (const { name } of PUBLISHED) {
-    const page = readFileSync(join(DOCS, `${name}.md`), 'utf8')
+    const page = readFileSync(join(DOCS, `studies/${name}.md`), 'utf8')
     ok(page.indexOf(MARKS.begin) > 0 && page.indexOf(MARKS.end) > page.indexOf(MARKS.begin), name)
   }
+})
+
+test('of a race docs keep its figures and what started, without slices, in one file for each kind of machine', (t) => {
+  const race = rateResult()
+  const cpu = 'Intel(R) Xeon(R) Processor @ 2.50GHz'
+  const path = storeResult({ ...race, machine: { ...race.machine, cpu, cores: 2 } }, directory(t))
+  match(path ?? '', /results\/intel-xeon-2\.50ghz-2-cores\.json$/)
+  const kept = JSON.parse(readFileSync(path ?? '', 'utf8')) as RaceResult
+  deepEqual(kept.analysis?.races, race.analysis?.races)
+  deepEqual(
+    kept.heats.map(({ launches, slices }) => [launches, slices]),
+    race.heats.map(({ launches }) => [launches, []]),
+  )
 })

@@ -1,0 +1,32 @@
+import { readCommandLine } from '@startgrid/cli/options.ts'
+import { listOf } from '@startgrid/cli/text.ts'
+import { overhead } from '../../../studies/overhead/study.ts'
+import { startup } from '../../../studies/startup/study.ts'
+import { storeResult, writePages } from '../../publish.ts'
+import { writeOverhead } from '../../report/overhead.ts'
+import { writeStartup } from '../../report/startup.ts'
+import { PUBLISH } from '../option-table.ts'
+import type { Program } from '../program.ts'
+import { openStored } from '../stored.ts'
+
+/**
+ * `publish [RESULT …]`: results into docs, and the pages made of them.
+ * @returns the exit code
+ * @throws {UsageError} for wrong words, {ResultError} if a file is not a result or a page has no place for figures
+ */
+export async function publishCommand(args: readonly string[], { name, studies }: Program): Promise<number> {
+  const { positionals } = readCommandLine(args, PUBLISH, `${name} publish`)
+  for (const { result } of positionals.flatMap((path) => openStored(path, studies))) {
+    if (result.kind === 'study' && result.study === overhead.name) writeOverhead(result)
+    else if (result.kind === 'study' && result.study === startup.name) writeStartup(result)
+    else say(`Stored: ${storeResult(result) ?? 'nothing, because docs have no page for it'}.`)
+  }
+  const missing = writePages(studies)
+  say('Made again: docs/studies/README.md and the figures in its pages.')
+  if (missing.length > 0) say(`No result is stored of ${listOf(missing)}.`)
+  return 0
+}
+
+function say(sentence: string): void {
+  process.stderr.write(`${sentence}\n`)
+}
