@@ -11,9 +11,9 @@ import { type StartedApps, startApps, whyNot } from './started-apps.ts'
 /** Each is a hundred checks: on a busy machine that takes njs, which interprets its page, minutes. */
 const timeout = 600_000
 
-/** The apps of one framework, without NGINX in front. */
+/** The apps of one framework, without NGINX in front. Of status, only the route is not that of hello, and it has a test in each app. */
 export function testConformance(framework: string): void {
-  for (const app of APPS.filter((one) => one.framework === framework))
+  for (const app of APPS.filter((one) => one.framework === framework && one.role !== 'status'))
     test(`${app.name} keeps the contract`, {
       timeout,
       skip: app.runtime === 'nginx' && whyNot('njs'),

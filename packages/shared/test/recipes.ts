@@ -1,10 +1,9 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as sendRequest } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -34,7 +33,6 @@ export function testRecipes(app: string, start: Start): void {
   testRelay(start)
   testSecondPage(start)
   testDatabase(start)
-  testCluster(app)
 }
 
 export function testBody(start: Start): void {
@@ -277,43 +275,6 @@ export function testDatabase(start: Start): void {
       await options.health.close()
       equal((await fetch(`${app.url}/readyz`)).status, 503)
     }
-  })
-}
-
-/** @param app the directory of the app */
-export function testCluster(app: string): void {
-  const run = (env: NodeJS.ProcessEnv) =>
-    spawn(process.execPath, ['recipes/cluster.ts'], { cwd: app, env: { ...process.env, ...env } })
-
-  test('cluster: replaces a worker that dies, and stops with 0', async () => {
-    const primary = run({ PORT: '0' })
-    const workers: { pid: number; address: string }[] = []
-    primary.stdout.setEncoding('utf8').on('data', (text: string) => {
-      for (const line of text.split('\n').filter(Boolean)) {
-        const { msg, pid, address } = JSON.parse(line)
-        if (msg === 'listening') workers.push({ pid, address })
-      }
-    })
-    const untilThereAre = async (count: number) => {
-      while (workers.length < count) await once(primary.stdout, 'data')
-    }
-    await untilThereAre(availableParallelism())
-    const { pid = 0, address } = workers[0] ?? {}
-    process.kill(pid, 'SIGKILL')
-    await untilThereAre(availableParallelism() + 1)
-    equal(await (await fetch(`${address}/`)).text(), 'Hello World!')
-    primary.kill('SIGTERM')
-    deepEqual(await once(primary, 'exit'), [0, null])
-  })
-
-  test('cluster: a setting that is not valid is said, and ends it with 1', async () => {
-    const primary = run({ PORT: 'x' })
-    let said = ''
-    primary.stderr.setEncoding('utf8').on('data', (text) => {
-      said += text
-    })
-    deepEqual(await once(primary, 'close'), [1, null])
-    match(said, /^PORT is not valid/)
   })
 }
 
