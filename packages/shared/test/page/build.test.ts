@@ -1,4 +1,4 @@
-import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, match, ok } from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -70,75 +70,27 @@ hydrate(About)
   'tea.woff2': Buffer.from('774f463200010000', 'hex'),
 }
 
-test('a second page is a folder: its image, font, stylesheet, script and data', async () => {
-  await using copy = await Copy.make()
-  await mkdir(copy.path('about'))
-  for (const [name, content] of Object.entries(ABOUT)) await writeFile(copy.path(`about/${name}`), content)
-  const { assets, renderPage } = await copy.build()
+test('a second page is a folder: its image, font, stylesheet, script and data', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'startgrid-page-'))
+  t.after(() => rm(directory, { recursive: true, force: true }))
+  await cp(join(PACKAGE, 'src'), join(directory, 'src'), { recursive: true })
+  await cp(join(PACKAGE, 'package.json'), join(directory, 'package.json'))
+  await symlink(join(PACKAGE, 'node_modules'), join(directory, 'node_modules'))
+  await mkdir(join(directory, 'src/page/about'))
+  for (const [name, content] of Object.entries(ABOUT))
+    await writeFile(join(directory, 'src/page/about', name), content)
+  const vite = join(PACKAGE, 'node_modules/vite/bin/vite.js')
+  const env = { ...process.env, NODE_ENV: 'production' }
+  await promisify(execFile)(process.execPath, [vite, 'build', 'src/page'], { cwd: directory, env })
+  const { renderPage } = await import(pathToFileURL(join(directory, 'dist/page/server.js')).href)
+  const files = await listFiles(pathToFileURL(join(directory, 'dist/assets/')))
 
   const html = renderPage('about', { visitors: 7, slow: Promise.resolve(), nonce: NONCE })
-  const url = (name: RegExp) => assets.find((asset) => name.test(asset)) ?? 'missing'
+  const url = (name: RegExp) => `/assets/${files.find((file) => name.test(file)) ?? 'missing'}`
   ok(html.includes(`<img src="${url(/photo/)}"`))
   ok(html.includes('<script id="state" type="application/json">{"visitors":7}</script>'))
   ok(html.includes(`src="${url(/about.*\.js$/)}" nonce="${NONCE}"`))
   ok(html.includes(`<link rel="stylesheet" href="${url(/about.*\.css$/)}"`))
-  ok((await copy.read(url(/about.*\.css$/))).includes(url(/tea/)))
+  ok((await readFile(join(directory, 'dist', url(/about.*\.css$/)), 'utf8')).includes(url(/tea/)))
   ok(!renderPage('shop', { items: 1, requestId: 'r-1', nonce: NONCE }).includes('about'))
 })
-
-test('a file with another content has another name, and the rest keeps its own', async () => {
-  await using copy = await Copy.make()
-  await copy.edit('shop/page.css', '--paper: light-dark(#fbfaf5', '--paper: light-dark(#ffffff')
-  const { assets } = await copy.build()
-  const before = (await listFiles(ASSETS_DIR)).map((name) => `/assets/${name}`)
-  const find = (list: readonly string[], extension: string) => list.find((url) => url.endsWith(extension))
-  notEqual(find(assets, '.css'), find(before, '.css'))
-  equal(find(assets, '.svg'), find(before, '.svg'))
-})
-
-type Built = { renderPage(name: string, props: object): string }
-
-/** The sources of this package in a folder of their own. */
-class Copy {
-  readonly #directory: string
-
-  private constructor(directory: string) {
-    this.#directory = directory
-  }
-
-  static async make(): Promise<Copy> {
-    const directory = await mkdtemp(join(tmpdir(), 'startgrid-page-'))
-    await cp(join(PACKAGE, 'src'), join(directory, 'src'), { recursive: true })
-    await cp(join(PACKAGE, 'package.json'), join(directory, 'package.json'))
-    await symlink(join(PACKAGE, 'node_modules'), join(directory, 'node_modules'))
-    return new Copy(directory)
-  }
-
-  /** A source of the page. */
-  path(name: string): string {
-    return join(this.#directory, 'src/page', name)
-  }
-
-  async edit(name: string, text: string, replacement: string): Promise<void> {
-    const source = await readFile(this.path(name), 'utf8')
-    equal(source.split(text).length, 2, `${name} has one '${text}'`)
-    await writeFile(this.path(name), source.replace(text, replacement))
-  }
-
-  async build(): Promise<Built & { assets: readonly string[] }> {
-    const vite = join(PACKAGE, 'node_modules/vite/bin/vite.js')
-    const env = { ...process.env, NODE_ENV: 'production' }
-    await promisify(execFile)(process.execPath, [vite, 'build', 'src/page'], { cwd: this.#directory, env })
-    const built: Built = await import(pathToFileURL(join(this.#directory, 'dist/page/server.js')).href)
-    const names = await listFiles(pathToFileURL(join(this.#directory, 'dist/assets/')))
-    return { ...built, assets: names.map((name) => `/assets/${name}`) }
-  }
-
-  async read(url: string): Promise<string> {
-    return readFile(join(this.#directory, 'dist', url), 'utf8')
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.#directory, { recursive: true, force: true })
-  }
-}

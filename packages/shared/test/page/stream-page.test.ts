@@ -10,18 +10,25 @@ import { streamPage as streamWeb } from '../../src/page/stream-web.ts'
 const PROPS = { items: 3, requestId: 'r-1', nonce: 'MDEyMzQ1Njc4OWFiY2RlZmdo' }
 const SLOW_PART = /id="S:0"/
 
+/** A stream whose slow part takes `ms`, and all that goes wrong in it. */
+async function open<Stream>(
+  streamPage: (...args: Parameters<typeof streamWeb>) => Promise<Stream>,
+  ms: number,
+) {
+  const leaving = new AbortController()
+  const errors: unknown[] = []
+  const props = { ...PROPS, pending: recommendSlowly(3, ms, leaving.signal) }
+  const stream = await streamPage('shop', props, leaving.signal, (error) => errors.push(error))
+  return { stream, leaving, errors }
+}
+
 for (const [where, streamPage] of [
   ['Node', streamNode],
   ['web', streamWeb],
 ] as const) {
   test(`a ${where} stream has the whole page and leaves no timer behind`, async () => {
-    const errors: unknown[] = []
-    const { signal } = new AbortController()
-    const html = await text(
-      await streamPage('shop', { ...PROPS, pending: recommendSlowly(3, 1, signal) }, signal, (error) =>
-        errors.push(error),
-      ),
-    )
+    const { stream, errors } = await open<NodeJS.ReadableStream | ReadableStream>(streamPage, 1)
+    const html = await text(stream)
     match(html, SLOW_PART)
     match(html, /<\/html>$/)
     deepEqual(errors, [])
@@ -30,14 +37,7 @@ for (const [where, streamPage] of [
 
   test(`a ${where} stream that takes over 10 s ends with what there is, and says so once`, async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const errors: unknown[] = []
-    const leaving = new AbortController()
-    const stream = await streamPage(
-      'shop',
-      { ...PROPS, pending: recommendSlowly(3, 60_000, leaving.signal) },
-      leaving.signal,
-      (error) => errors.push(error),
-    )
+    const { stream, leaving, errors } = await open<NodeJS.ReadableStream | ReadableStream>(streamPage, 60_000)
     const reading = text(stream)
     t.mock.timers.tick(9_999)
     deepEqual(errors, [])
@@ -50,14 +50,7 @@ for (const [where, streamPage] of [
   })
 
   test(`a ${where} stream says nothing of a client that left`, async () => {
-    const errors: unknown[] = []
-    const leaving = new AbortController()
-    const stream = await streamPage(
-      'shop',
-      { ...PROPS, pending: recommendSlowly(3, 60_000, leaving.signal) },
-      leaving.signal,
-      (error) => errors.push(error),
-    )
+    const { stream, leaving, errors } = await open<NodeJS.ReadableStream | ReadableStream>(streamPage, 60_000)
     const reading = text(stream).catch(() => '')
     leaving.abort()
     doesNotMatch(await reading, SLOW_PART)
@@ -67,14 +60,7 @@ for (const [where, streamPage] of [
 }
 
 test('a Node stream says nothing when it is destroyed before the signal tells', async () => {
-  const errors: unknown[] = []
-  const leaving = new AbortController()
-  const stream = await streamNode(
-    'shop',
-    { ...PROPS, pending: recommendSlowly(3, 60_000, leaving.signal) },
-    leaving.signal,
-    (error) => errors.push(error),
-  )
+  const { stream, leaving, errors } = await open(streamNode, 60_000)
   stream.destroy()
   await once(stream, 'close')
   await turn()
