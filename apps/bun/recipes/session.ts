@@ -4,7 +4,7 @@ import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { readConfig } from '#shared/config.ts'
-import { forwardedOf } from '../src/middleware/forwarded.ts'
+import { forwardedOf } from '../src/forwarded.ts'
 
 const { SESSION_SECRET } = readConfig(z.object({ SESSION_SECRET: z.string().min(32) }))
 const Login = z.object({ name: z.string().min(1).max(100) })

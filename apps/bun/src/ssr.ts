@@ -6,7 +6,7 @@ import { streamPage } from '#shared/page/stream-web.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { idOf } from './middleware/request-id.ts'
-import { staticFiles } from './middleware/static-files.ts'
+import { staticFiles } from './static-files.ts'
 
 const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
 const Items = Count.pipe(z.number().max(1000)).default(50)

@@ -2,9 +2,9 @@ import express, { type Router } from 'express'
 import type { AppOptions } from '#shared/app-options.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
+import { livez, readyz } from './health.ts'
 import { accessLog } from './middleware/access-log.ts'
 import { errors, notFound } from './middleware/errors.ts'
-import { livez, readyz } from './middleware/health.ts'
 import { setRequestId } from './middleware/request-id.ts'
 
 declare global {

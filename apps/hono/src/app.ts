@@ -5,9 +5,9 @@ import { HTTPException } from 'hono/http-exception'
 import type { AppOptions } from '#shared/app-options.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
+import { probes } from './health.ts'
 import { accessLog } from './middleware/access-log.ts'
 import { onError } from './middleware/errors.ts'
-import { probes } from './middleware/health.ts'
 import { setRequestId } from './middleware/request-id.ts'
 
 declare module 'hono' {

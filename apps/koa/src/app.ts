@@ -4,10 +4,10 @@ import Koa from 'koa'
 import type { AppOptions } from '#shared/app-options.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
+import { probes } from './health.ts'
 import { accessLog } from './middleware/access-log.ts'
 import { errors, onError } from './middleware/errors.ts'
 import { trustProxies } from './middleware/forwarded.ts'
-import { probes } from './middleware/health.ts'
 import { setRequestId } from './middleware/request-id.ts'
 
 declare module 'koa' {

@@ -3,9 +3,9 @@ import type { AppOptions } from '#shared/app-options.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { Context } from './context.ts'
+import { probes } from './health.ts'
 import { accessLog } from './middleware/access-log.ts'
 import { onError } from './middleware/errors.ts'
-import { probes } from './middleware/health.ts'
 import { createRouter, type Route } from './router.ts'
 
 const securityHeaders = new Map(Object.entries(SECURITY_HEADERS))

@@ -5,8 +5,8 @@ import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
-import { staticFiles } from './middleware/static-files.ts'
 import { route } from './router.ts'
+import { staticFiles } from './static-files.ts'
 
 const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
 const Items = Count.pipe(z.number().max(1000)).default(50)

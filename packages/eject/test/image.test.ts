@@ -11,9 +11,13 @@ import { runEject } from './support/command.ts'
 import { temporaryDirectory } from './support/directory.ts'
 import { loading, ProjectDirectory } from './support/project.ts'
 
-/** The image of a project, with the packages of its recipes, in Docker Compose: an app per runtime, one of them behind NGINX. */
+/** The image of a project, with the packages of its recipes, in Docker Compose: an app per framework, one of them behind NGINX. */
 
-const cases: Record<string, string[]> = { 'express/ssr': ['nginx'], 'bun/hello': [], 'njs/ssr': [] }
+const cases: Record<string, string[]> = {
+  ...Object.fromEntries(APPS.filter(({ role }) => role === 'hello').map(({ name }) => [name, []])),
+  'express/ssr': ['nginx'],
+  'njs/ssr': [],
+}
 const run = (words: readonly string[], options = {}) => startProgram('docker', words, options).ended
 
 for (const [name, options] of Object.entries(cases)) {

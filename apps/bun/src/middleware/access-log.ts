@@ -1,7 +1,7 @@
 import type { AppOptions } from '#shared/app-options.ts'
 import { traceId } from '#shared/log.ts'
+import { forwardedOf } from '../forwarded.ts'
 import type { Middleware } from '../routes.ts'
-import { forwardedOf } from './forwarded.ts'
 import { idOf } from './request-id.ts'
 
 /** Writes a line for each response. Bun does not tell when it was sent: `ms` ends when Bun gets it. */

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts'
-import { route } from '../router.ts'
+import type { Context } from './context.ts'
+import { route } from './router.ts'
 
 export const probes = [
   /** Alive until the process ends. */

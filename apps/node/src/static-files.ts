@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { negotiate } from '@fastify/accept-negotiator'
 import send from '@fastify/send'
 import createError from 'http-errors'
-import { type Route, route } from '../router.ts'
+import { type Route, route } from './router.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
 
