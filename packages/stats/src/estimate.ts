@@ -1,6 +1,6 @@
 import { mean, sampleVariance } from './moments.ts'
 import { tQuantile, tTwoSided } from './student.ts'
-import type { Combination } from './two-way.ts'
+import type { Combination, Variance } from './two-way.ts'
 import type { Fitted, RowVariances } from './variances.ts'
 
 /** An estimate with its 95 % confidence interval; the ends are null where too few launches give none. */
@@ -15,12 +15,6 @@ export interface Estimate {
   estimate: number
   standardError: number
   /** Degrees of freedom of the standard error, at least 1; may be broken. */
-  df: number
-}
-
-/** An estimated part of a variance, with the degrees of freedom that it rests on. */
-export interface Component {
-  variance: number
   df: number
 }
 
@@ -50,7 +44,7 @@ export function rowMean({ values, fit, variances }: Fitted, row: number): Interv
   return toInterval(withComponents(mean(present), [shared, ...own], shared.df + (variances?.limitDf ?? 0)))
 }
 
-function componentsOf(loads: readonly number[], { rows, sharedDf }: RowVariances): Component[] {
+function componentsOf(loads: readonly number[], { rows, sharedDf }: RowVariances): Variance[] {
   const shared = rows.reduce((sum, row, index) => sum + (loads[index] ?? 0) * row.shared, 0)
   const own = rows.map(({ variance, shared, ownDf }, index) => ({
     variance: (loads[index] ?? 0) * (variance - shared),
@@ -64,11 +58,7 @@ function componentsOf(loads: readonly number[], { rows, sharedDf }: RowVariances
  * @param limitDf upper limit of the degrees of freedom
  * @returns with the degrees of freedom of Satterthwaite 1946 (Biometrics Bulletin 2:110, equation 17)
  */
-export function withComponents(
-  estimate: number,
-  components: readonly Component[],
-  limitDf: number,
-): Estimate {
+export function withComponents(estimate: number, components: readonly Variance[], limitDf: number): Estimate {
   const variance = components.reduce((sum, one) => sum + one.variance, 0)
   const spread = components.reduce((sum, one) => sum + one.variance ** 2 / one.df, 0)
   const df = spread === 0 ? limitDf : Math.min(limitDf, variance ** 2 / spread)
@@ -83,18 +73,6 @@ export function meanInterval(values: readonly number[]): Interval {
   const halfWidth = tQuantile(0.975, n - 1) * Math.sqrt(sampleVariance(values) / n)
   return { value, low: value - halfWidth, high: value + halfWidth }
 }
-
-/** The standard deviation of independent normal values with its 95 % interval (χ² by Wilson and Hilferty 1931, within 1 % of its quantile from 3 values on). */
-export function spreadInterval(values: readonly number[]): Interval {
-  const df = values.length - 1
-  const value = Math.sqrt(sampleVariance(values))
-  if (df < 2) return { value, low: null, high: null }
-  const end = (z: number) => value / (1 - 2 / (9 * df) + z * Math.sqrt(2 / (9 * df))) ** 1.5
-  return { value, low: end(Z_95), high: end(-Z_95) }
-}
-
-/** Of the normal distribution, two-sided. */
-const Z_95 = 1.959964
 
 /** A difference of logarithms as a ratio (or a logarithm as a value), with its 95 % interval. */
 export function toInterval({ estimate, standardError, df }: Estimate): Interval {

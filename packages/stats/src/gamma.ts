@@ -52,10 +52,8 @@ function tetragamma(x: number): number {
 /**
  * The x > 0 with ψ′(x) = y: Newton's method on 1/ψ′, which is convex and nearly linear, so that it converges from 1/2 + 1/y without
  * overshooting (Smyth 2004, appendix).
- * @throws {RangeError} unless y > 0
  */
 export function trigammaInverse(y: number): number {
-  if (!(y > 0)) throw new RangeError(`inverse trigamma of ${y}`)
   // Beyond these ends, ψ′(x) is 1/x² and 1/x to the precision that matters.
   if (y > 1e7) return 1 / Math.sqrt(y)
   if (y < 1e-6) return 1 / y

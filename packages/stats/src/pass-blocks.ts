@@ -13,24 +13,6 @@ export interface Observation {
   value: number
 }
 
-export interface PassBlocks {
-  /** Per cell: its value in a pass of average speed. Null for a cell without observations. */
-  cells: (number | null)[]
-  /** Per pass, with mean 0 in each group. Null for a pass with fewer than two cells, because its effect cannot be separated from theirs. */
-  passes: (number | null)[]
-  /** Per observation: the rest without cell and pass, not clipped. Null if its pass says nothing about its cell. */
-  residuals: (number | null)[]
-  /**
-   * Per cell. Cells of one group are linked by passes that they share, and their difference is free of pass effects. Across groups it
-   * contains the difference of the times at which they were measured.
-   */
-  groups: number[]
-  /** Per class: 1.4826 × the median of absolute residuals, which is the standard deviation of normal ones. */
-  scales: number[]
-  /** Least-squares fits until nothing changed. */
-  iterations: number
-}
-
 /** Residuals are clipped at this many scales. For normal errors, that is 99 % as efficient as least squares (Huber 1964). */
 const CLIP = 2
 
@@ -50,11 +32,13 @@ const STABLE = 1e-4
  * effects, and its value is a robust mean.
  * @param observations in any order; they need not be balanced
  * @param classes per cell, from 0: cells whose slices have one length. All cells are of one class by default.
+ * @returns per cell its value in a pass of average speed; null for a cell without observations. Cells of one group are linked by passes that they share,
+ * and their difference is free of pass effects. Across groups it contains the difference of the times at which they were measured.
  */
 export function fitPassBlocks(
   observations: readonly Observation[],
   classes: readonly number[] = [],
-): PassBlocks {
+): (number | null)[] {
   const layout = describe(observations, classes)
   const { used, values, residuals: fittedResiduals, scales } = layout
   const adjusted = Float64Array.from(values)
@@ -80,7 +64,7 @@ export function fitPassBlocks(
       adjusted[index] = (values[index] ?? 0) - residual + clipped
     }
   } while (change > STABLE * Math.min(...scales) && iterations < MOST_ITERATIONS)
-  return report(layout, effects, iterations)
+  return layout.seen.map((isSeen, cell) => (isSeen ? (effects[cell] ?? null) : null))
 }
 
 /** What stays the same during the iterations. Typed arrays: a simulation fits millions of slices. */
@@ -299,20 +283,4 @@ function largestChange(before: Float64Array, after: Float64Array): number {
   for (let index = 0; index < after.length; index++)
     largest = Math.max(largest, Math.abs((after[index] ?? 0) - (before[index] ?? 0)))
   return largest
-}
-
-function report(layout: Layout, effects: Float64Array, iterations: number): PassBlocks {
-  const { cells, passes, seen, used, passOf, residuals, groups, scales } = layout
-  const fitted = new Set(used.map((index) => passOf[index]))
-  const told = new Set(used)
-  return {
-    cells: Array.from({ length: cells }, (_, cell) => (seen[cell] ? (effects[cell] ?? null) : null)),
-    passes: Array.from({ length: passes }, (_, pass) =>
-      fitted.has(pass) ? (effects[cells + pass] ?? null) : null,
-    ),
-    residuals: Array.from(residuals, (residual, index) => (told.has(index) ? residual : null)),
-    groups,
-    scales,
-    iterations,
-  }
 }

@@ -16,14 +16,6 @@ export function smallestDifference(df: number, level: number, power: number): nu
   return findRoot(excess, 0, high)
 }
 
-/**
- * The chance that a two-sided t test shows a true difference of `difference` standard errors, in its own direction: what R's
- * power.t.test gives.
- */
-export function powerOf(difference: number, df: number, level: number): number {
-  return upperTail(tQuantile(1 - level / 2, df), df, difference)
-}
-
 /** Of Simpson's rule: seven digits at one degree of freedom, more above. */
 const STEPS = 128
 

@@ -29,7 +29,7 @@ export function tTwoSided(t: number, df: number): number {
 }
 
 /** Regularised incomplete beta function, x from 0 to 1, by its continued fraction (DLMF 8.17.22, evaluated by the modified Lentz method). */
-export function incompleteBeta(x: number, a: number, b: number): number {
+function incompleteBeta(x: number, a: number, b: number): number {
   if (x === 0 || x === 1) return x
   // The fraction converges fast below the mean; beyond it, use the symmetry (DLMF 8.17.4).
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a)

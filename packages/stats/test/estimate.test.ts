@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  estimateOf,
-  meanInterval,
-  pValue,
-  rowMean,
-  spreadInterval,
-  toInterval,
-  withComponents,
-} from '../src/estimate.ts'
+import { estimateOf, meanInterval, pValue, rowMean, toInterval, withComponents } from '../src/estimate.ts'
 import { mean, sampleVariance } from '../src/moments.ts'
 import { fitLayouts } from '../src/variances.ts'
 import { near } from './near.ts'
@@ -102,13 +94,4 @@ test('one column gives a mean without an interval', () => {
   const { value, low, high } = rowMean(fitted, 0)
   near(value, 5)
   assert.deepEqual([low, high], [null, null])
-})
-
-test('a standard deviation lies within the quantiles of χ²', () => {
-  // χ² of 9 degrees of freedom: 2.70039 and 19.02277 (NIST).
-  const { value, low, high } = spreadInterval(FIRST)
-  near(value ** 2, sampleVariance(FIRST))
-  near((low ?? 0) / value, Math.sqrt(9 / 19.02277), 1e-3)
-  near((high ?? 0) / value, Math.sqrt(9 / 2.70039), 1e-2)
-  assert.equal(spreadInterval([1, 2]).low, null)
 })

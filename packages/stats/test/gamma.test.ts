@@ -26,16 +26,6 @@ test('trigamma at whole and half numbers (DLMF 5.15.3 and 5.4.16 differentiated;
   near(trigamma(1.5), Math.PI ** 2 / 2 - 4, 1e-14)
 })
 
-test('trigamma is the sum of 1/(x + k)² (DLMF 5.15.1)', () => {
-  for (const x of [0.3, 1.7, 11.9, 12, 40]) {
-    const terms = 100_000
-    let sum = 0
-    for (let k = terms - 1; k >= 0; k--) sum += 1 / (x + k) ** 2
-    // The rest of the sum lies between the integrals from x + n - 1/2 and from x + n.
-    near(trigamma(x), sum + 1 / (x + terms - 0.5), 1e-9)
-  }
-})
-
 test('the inverse of trigamma agrees with limma', () => {
   // limma::trigammaInverse(c(1, 2, 3)), as Gemma's SpecFuncTest quotes it.
   near(trigammaInverse(1), 1.4262551202150788, 1e-12)
@@ -52,8 +42,7 @@ test('the inverse of trigamma undoes it over twelve decades', () => {
   }
 })
 
-test('beyond the ends the inverse is asymptotic, and nothing but positive numbers have one', () => {
+test('beyond the ends the inverse is asymptotic', () => {
   near(trigammaInverse(1e-8), 1e8, 1e-6)
   near(trigammaInverse(1e9), 1 / Math.sqrt(1e9))
-  for (const y of [0, -1, Number.NaN]) assert.throws(() => trigammaInverse(y), RangeError)
 })

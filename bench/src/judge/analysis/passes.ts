@@ -47,7 +47,7 @@ export function fitHeat(
     Math.max(...used.filter(({ slice }) => slice.cell === name).map(({ slice }) => slice.seconds)),
   )
   const typical = Math.min(...longest)
-  const { cells: effects } = fitPassBlocks(
+  const effects = fitPassBlocks(
     used.map(({ slice, value }) => ({ cell: names.indexOf(slice.cell), pass: (slice.pass ?? 1) - 1, value })),
     longest.map((seconds) => Number(seconds > LONG * typical)),
   )
