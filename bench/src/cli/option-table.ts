@@ -81,7 +81,7 @@ export const RACE = {
   twin: flag('races the first system against itself as well: how much noise there is'),
   name: texts('A=NAME', 'what reports call the first system; B= the second ...'),
   'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
-  'ready-timeout': duration('for that (default 30s)', { min: 100 }),
+  'ready-timeout': duration('for that (default 30s; 8s for one that responds otherwise)', { min: 100 }),
   heats: integer(
     'N',
     'starts of each system, 2 to 100 (default 10, or more if --max-time allows it); fewer than 5 give no verdict',

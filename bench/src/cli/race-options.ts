@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
+import { formatTarget } from '@startgrid/wire/target.ts'
 import { addressOf } from '../environments/command/origin.ts'
 import { namesOf, withoutValues } from '../experiment/command-line.ts'
 import type { RaceSystem, Weighted } from '../experiment/race.ts'
@@ -65,7 +66,7 @@ export function readRaceOptions(args: readonly string[], program: string): RaceO
   if (positionals.some((line) => line.trim() === ''))
     throw new UsageError('A command is empty: a shell variable in it may not be set.')
   const requests = readRequests(values)
-  const readyTimeoutMs = values['ready-timeout'] ?? 30_000
+  const readyTimeoutMs = values['ready-timeout']
   const [first = { path: '/' }] = requests
   const path = values['ready-path']
   const ready =
@@ -122,7 +123,7 @@ export function recordOfRace(
       ...(tools !== undefined && { tools }),
       commit: commit ?? null,
       command: command === undefined ? null : withoutValues(command.command),
-      url: running ?? null,
+      url: running === undefined ? null : withoutFolder(running),
     })),
     requests: requests.map((asked) => ({
       name: nameAsked(asked),
@@ -199,10 +200,11 @@ function readNames(given: readonly string[], usual: readonly string[]): string[]
 }
 
 function isUrl(line: string): boolean {
-  return /^https?:\/\/\S+$/.test(line)
+  return /^(?:https?:\/\/\S+|unix:.+)$/.test(line)
 }
 
 function readOrigin(line: string): string {
+  if (line.startsWith('unix:')) return `unix:${resolve(directoryOfPerson(), line.slice('unix:'.length))}`
   const url = URL.parse(line)
   const shown = url === null ? 'An address' : `'${url.origin}'`
   if (url === null || url.protocol !== 'http:' || url.pathname !== '/' || url.search !== '')
@@ -211,8 +213,7 @@ function readOrigin(line: string): string {
     )
   if (url.username !== '' || url.password !== '')
     throw new UsageError(`${shown} must not hold a name and a password: --header says who asks.`)
-  const { host, port } = addressOf(url.origin)
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return formatTarget(addressOf(url.origin))
 }
 
 /** Where the person typed: a package manager runs scripts in the directory of the package. */
@@ -221,6 +222,11 @@ function directoryOfPerson(): string {
   const usual = script === 'bench' && typed !== undefined ? typed : process.cwd()
   // With `pnpm --dir`, the directory of the package stands for that of the person.
   return given ?? usual
+}
+
+/** `unix:…/app.sock` */
+function withoutFolder(origin: string): string {
+  return origin.replace(/^unix:.*(?=\/)/, 'unix:…')
 }
 
 /** How the value of an option is told; of others whole. */
@@ -241,6 +247,6 @@ function withoutSecrets(args: readonly string[]): string[] {
     if (word.startsWith('-')) return word
     const before = args[index - 1]?.replace(/^-c$/, '--connections') ?? ''
     if (RACE[before.slice(2) as keyof typeof RACE]?.value != null) return TOLD[before]?.(word) ?? word
-    return isUrl(word) ? word : withoutValues(word)
+    return isUrl(word) ? withoutFolder(word) : withoutValues(word)
   })
 }

@@ -33,9 +33,14 @@ export interface Environment {
   /**
    * Starts the systems of these cells afresh. What does not come up is in `failures`, and the rest goes on.
    * @param pinned whether servers keep to their cores
+   * @param signal an abort ends what takes long
+   * @param together all at once, until one does not come up; default one after the other, where that is fairer
    * @throws {Error} with a sentence if nothing can be started
    */
-  start(cells: readonly Cell[], options: { pinned: boolean }): Promise<Servers>
+  start(
+    cells: readonly Cell[],
+    options: { pinned: boolean; signal: AbortSignal; together?: boolean },
+  ): Promise<Servers>
   /** Removes what is kept for the whole run. Called once, after the generator was stopped. */
   close(): Promise<void>
 }
@@ -59,7 +64,7 @@ export async function startServers(
   { signal, pinned = true }: { signal: AbortSignal; pinned?: boolean },
 ): Promise<Servers | undefined> {
   try {
-    return await environment.start(cells, { pinned })
+    return await environment.start(cells, { pinned, signal })
   } catch (error) {
     if (signal.aborted) return undefined
     const reason = `the servers did not start: ${oneLine(error)}`
@@ -144,6 +149,8 @@ export interface Servers {
   failures: ReadonlyMap<string, string>
   /** What was started for these cells, with the highest memory so far. */
   launches(cells: readonly Cell[]): Promise<LaunchRecord[]>
+  /** Milliseconds that it took to start them, one after the other; absent where nobody knows. */
+  startMs?: number
   /** Stops all; resolves when they are gone. @returns how the requests of clusters were spread over their workers, where anybody counts */
   stop(): Promise<Spread[]>
 }

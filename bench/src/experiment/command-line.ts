@@ -106,6 +106,7 @@ function toldOf(line: string): Told {
     const host = URL.parse(line)?.host ?? ''
     return { main: host, words: [host] }
   }
+  if (line.startsWith('unix:')) return { main: bareOf(line), words: [line.slice('unix:'.length)] }
   const all = wordsOf(line)
   const last = all.findLastIndex(({ text }) => /^(?:\n|;|&&)$/.test(text))
   const own = all.slice(last + 1)

@@ -23,6 +23,8 @@ export interface HeatPlan {
   most: number
   /** So many were asked for, so that one that is dropped is told; default all that are planned. */
   asked?: number
+  /** Heats that begin although they may not fit, because fewer give no interval; default 2. */
+  least?: number
   /** Milliseconds of the first heat of a race. */
   expectedMs(race: string, cells: readonly Cell[]): number
   run(frame: HeatFrame, cells: readonly Cell[]): Promise<Heat>
@@ -45,8 +47,8 @@ export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
     const [next] = open
     const leftMs = run.endsAt - performance.now()
     if (signal.aborted || next === undefined || plan.isEnough(next)) return
-    // Fewer heats give no interval.
-    if (next.heat > LEAST_HEATS && next.expectedMs > leftMs) return warnOfDropped(run, plan, open, leftMs)
+    if (next.heat > (plan.least ?? LEAST_HEATS) && next.expectedMs > leftMs)
+      return warnOfDropped(run, plan, open, leftMs)
     const planned = open.filter(({ heat }) => heat <= plan.planned)
     const expectedMs = sumOf(planned)
     if (isFirst) {
@@ -57,13 +59,25 @@ export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
     const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(plan.planned, next.heat)}`
     const before = spentMs(result)
     const total = before + Math.max(expectedMs, next.expectedMs)
-    await runOne(run, plan, {
+    const isDone = await runOne(run, plan, {
       planned: next,
       expectedMs: next.expectedMs,
+      signal: plan.least === 0 ? boundedBy(run) : signal,
       onProgress: (done) => progress.update(Math.min(1, (before + done * next.expectedMs) / total), step),
     })
+    if (!signal.aborted && !isDone) return warnOfDropped(run, plan, open, 0)
     if (!signal.aborted) run.store()
   }
+}
+
+/** A heat that takes much longer than expected is given up. */
+const LATE_PART = 0.05
+
+function boundedBy({ result, signal, endsAt }: HeatsRun): AbortSignal {
+  const { maxTimeMs } = result.settings
+  if (maxTimeMs === null) return signal
+  const leftMs = endsAt - performance.now() + LATE_PART * maxTimeMs
+  return AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.round(leftMs)))])
 }
 
 interface OpenHeat extends PlannedHeat {
@@ -119,19 +133,17 @@ function validCells({ cells, heats, conformance }: Run, race: string): Cell[] {
   return own.filter(({ id }) => !wrong.has(id))
 }
 
-async function runOne(
-  { result, signal, progress }: HeatsRun,
-  plan: HeatPlan,
-  frame: Omit<HeatFrame, 'signal'>,
-): Promise<void> {
-  const { planned, onProgress } = frame
+/** @returns whether the heat came to its end: half of one has no launches to compare */
+async function runOne({ result, progress }: HeatsRun, plan: HeatPlan, frame: HeatFrame): Promise<boolean> {
+  const { planned, onProgress, signal } = frame
   const cells = validCells(result, planned.race)
   onProgress(0)
-  const heat = await plan.run({ ...frame, signal }, cells)
-  if (signal.aborted) return // half a heat has no launches to compare
+  const heat = await plan.run(frame, cells)
+  if (signal.aborted) return false
   result.heats.push(heat)
   for (const { cell, reason } of heat.failures) {
     const spec = cells.find(({ id }) => id === cell)
     progress.say(`${spec === undefined ? cell : plan.nameOf(spec)} is void: ${reason}.`)
   }
+  return true
 }

@@ -38,6 +38,8 @@ export class CellFailure extends Error {
 /** Which slice it is, and how it is loaded. */
 export interface SliceSpec extends Pick<Slice, 'phase' | 'pass'> {
   durationMs: number
+  /** Allowed to a response; default 20 s. */
+  timeoutMs?: number
   /** Of random arrivals and paths. With one seed for all slices, each slice of a slow server would ask for the same few paths. */
   seed: number
 }
@@ -52,12 +54,12 @@ const SLICE_TIMEOUT_MS = 20_000
 export async function measureSlice(
   track: Track,
   entrant: Entrant,
-  { phase, durationMs, pass, seed }: SliceSpec,
+  { phase, durationMs, pass, seed, timeoutMs = SLICE_TIMEOUT_MS }: SliceSpec,
 ): Promise<Slice> {
   const { generator, workload } = entrant
   const { details } = track
   const { connections } = entrant.cell
-  const plan = { connections, durationMs, timeoutMs: SLICE_TIMEOUT_MS, seed }
+  const plan = { connections, durationMs, timeoutMs, seed }
   const { load, otherConnections, ...frame } = await measure(
     track,
     entrant,
@@ -210,7 +212,7 @@ class LoadAccounts {
   }
 
   async #phase(phase: LoadPhase): Promise<void> {
-    if (this.#counts) this.#accepted.push(acceptedConnections())
+    if (this.#counts) this.#accepted.push(tcpCounter('PassiveOpens'))
     if (phase === 'open') this.#end = await this.#entrant.server.beginAccount(this.#entrant.generator)
     else this.#compare = await this.#end?.()
   }
@@ -236,19 +238,21 @@ async function failIfEnded(server: Server): Promise<void> {
 }
 
 /**
- * TCP connections that this machine accepted so far (PassiveOpens of RFC 4022, in /proc/net/snmp): with NGINX in front, each
- * connection to the app is one. Those of other programs count as well.
+ * What this machine's kernel counted so far: TCP connections that it accepted (with NGINX in front, each connection to the app is one), or those that it
+ * dropped because an accept queue was full. Those of other programs count as well.
  * @returns undefined where the system does not tell
  */
-export function acceptedConnections(path = '/proc/net/snmp'): number | undefined {
+export function tcpCounter(
+  name: 'PassiveOpens' | 'ListenOverflows',
+  path = `/proc/net/${name === 'PassiveOpens' ? 'snmp' : 'netstat'}`,
+): number | undefined {
   try {
     const [names, values] = readFileSync(path, 'latin1')
       .split('\n')
-      .filter((line) => line.startsWith('Tcp:'))
+      .filter((line) => /^Tcp(?:Ext)?:/.test(line))
       .map((line) => line.trim().split(' '))
-    const column = names?.indexOf('PassiveOpens') ?? -1
-    const value = values?.[column]
-    return column < 0 || value === undefined ? undefined : Number(value)
+    const value = values?.[names?.indexOf(name) ?? -1]
+    return value === undefined ? undefined : Number(value)
   } catch {
     return undefined
   }

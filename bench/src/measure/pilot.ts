@@ -1,24 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
-import { oneLine } from '@startgrid/cli/text.ts'
+import { listOf, oneLine, plural } from '@startgrid/cli/text.ts'
 import { mean, median } from '@startgrid/stats/moments.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
+import { causeOf, type Known } from '../environments/command/cause.ts'
 import {
   differenceOf,
   expectationOf,
+  type Head,
   type Learnt,
   learn,
   MOST_MASKED,
+  unequalHeads,
 } from '../environments/command/equal-work.ts'
-import { ask } from '../environments/command/request.ts'
-import type { Server, Servers } from '../environments/environment.ts'
+import { askOften, isExpected, quote } from '../environments/command/request.ts'
+import type { Server } from '../environments/environment.ts'
 import { commonRate } from '../experiment/open-loop.ts'
+import { LEAST_STARTS } from '../judge/study/findings.ts'
 import { whyFailed } from '../judge/trial.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
 import type { PilotRecord } from '../model/figures.ts'
 import type { Slice } from '../model/heat.ts'
-import { CellFailure, type Entrant, measureSlice } from './load.ts'
+import { CellFailure, type Entrant, measureSlice, tcpCounter } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
 
 /** Why a race cannot be run; the message is a sentence. */
@@ -33,30 +38,54 @@ export interface PilotOptions {
   status: number | undefined
 }
 
+/** What it takes to measure a race, besides what its cells say. */
+export interface Pace {
+  /** Milliseconds to start its systems, one after the other. */
+  startMs: number
+  /** Responses per second at saturation, by cell. */
+  rates: ReadonlyMap<string, number>
+  /** Requests per second of its open loops. */
+  openRate: number
+}
+
 /**
  * A launch that does not count: do all systems send the same, how long do they need to become warm, and what limits them? What it finds
  * is in the race and its cells, and holds for all heats.
  * @throws {PilotError} if a system cannot be measured, or does other work than the first one
  */
 export async function pilot(
-  {
-    environment,
-    generator,
-    signal,
-    progress,
-  }: Pick<PreparedRun, 'environment' | 'generator' | 'signal' | 'progress'>,
+  { environment, generator, signal, progress, warn, result, endsAt }: Prepared,
   name: string,
   race: LoadRace,
   cells: readonly Cell[],
   options: PilotOptions,
-): Promise<{ race: LoadRace; record: PilotRecord; openRate: number } | undefined> {
-  const servers = await environment.start(cells, { pinned: true })
+): Promise<{ race: LoadRace; record: PilotRecord; pace: Pace } | undefined> {
+  const leftMs = endsAt - performance.now()
+  const starts = Math.min(LEAST_STARTS, result.settings.heats)
+  const startsMs = leftMs / (1 + starts)
+  const patience = Number.isFinite(startsMs) ? [AbortSignal.timeout(Math.max(1, Math.round(startsMs)))] : []
+  const servers = await environment.start(cells, {
+    ...{ pinned: true, together: true },
+    signal: AbortSignal.any([signal, ...patience]),
+  })
   try {
     if (signal.aborted) return undefined
+    for (const { id, title } of cells)
+      if (servers.failures.has(id))
+        throw new PilotError(`${title} did not start: ${servers.failures.get(id)}.`)
+    const started = cells.flatMap((cell) => {
+      const server = servers.running.get(cell.id)
+      return server === undefined ? [] : [{ cell, server }]
+    })
+    const late = cells.filter(({ id }) => !servers.running.has(id))
+    if (late.length > 0)
+      throw new PilotError(
+        `${listOf(late.map(({ title }) => title))} did not start within ${Math.round(startsMs / 1000)} s, so ${plural(starts, 'start')} do not fit into --max-time: give it more.`,
+      )
     progress.say(`${name}: comparing responses, and learning how long the systems need to become warm.`)
-    const started = cells.map((cell) => ({ cell, server: serverOf(servers, cell) }))
     const { proofs, difference } = await proveEqual(started, race.workload, options)
     if (difference !== null) progress.say(`${difference.says}${difference.where}.`)
+    for (const text of unequalHeads(proofs.map(({ head }) => head))) warn({ kind: 'race', text })
     const entrants = started.map((one, index) => ({
       ...one,
       workload: workloadOf(race.workload, proofs[index]),
@@ -65,21 +94,37 @@ export async function pilot(
     const notRaced = ({ cell }: Entrant, reason: string) =>
       new PilotError(`${cell.title} cannot be raced (${name}): ${reason}.`)
     const track = { signal, beganAt: performance.now(), details: false }
+    const until = performance.now() + (endsAt - performance.now()) * PILOT_PART
     let windows = 0
-    const warmups = await learnWarmup(entrants, async (entrant) => {
+    const warmups = await learnWarmup(entrants, until, async (entrant) => {
+      const { connections } = entrant.cell
+      const proof = proofs[entrants.indexOf(entrant)]
+      const droppedBefore = tcpCounter('ListenOverflows') ?? 0
       const slice = await measureSlice(track, entrant, {
         phase: 'warmup',
         durationMs: WINDOW_MS,
         pass: null,
         seed: ++windows,
+        timeoutMs: Math.min(MOST_PATIENCE_MS, LEAST_PATIENCE_MS + 2 * connections * (proof?.responseMs ?? 0)),
       }).catch((error: unknown) => {
         if (!(error instanceof CellFailure)) throw error
         throw notRaced(entrant, error.message)
       })
+      const dropped = (tcpCounter('ListenOverflows') ?? 0) - droppedBefore
       // It would be void: better said now than after all heats.
       const failure = whyFailed(slice)
-      if (failure !== null) throw notRaced(entrant, (await endOf(entrant.server)) ?? failure)
-      return slice
+      const isDropping = dropped > 0 && (proof?.head.closes || 'timeout' in slice.errors)
+      if (isDropping)
+        throw notRaced(
+          entrant,
+          `its accept queue overflowed ${plural(dropped, 'time')} with ${plural(connections, 'connection')}: try -c 4, or give it a longer backlog`,
+        )
+      if (failure === null) return slice
+      const ended = await endOf(entrant.server)
+      if (ended !== null) throw notRaced(entrant, ended)
+      const { target } = entrant.server
+      const cause = await causeOf(slice.errors, { target, connections, known: proof?.known ?? [] })
+      throw notRaced(entrant, cause === undefined ? failure : `${failure}; ${cause}`)
     })
     if (signal.aborted) return undefined
     const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))
@@ -95,7 +140,11 @@ export async function pilot(
         ...race,
         workloads: Object.fromEntries(entrants.map(({ cell, workload }) => [cell.app, workload])),
       },
-      openRate: commonRate(warmups.map(({ rate }) => rate)) ?? 1,
+      pace: {
+        startMs: servers.startMs ?? 0,
+        rates: new Map(cells.map(({ id }, index) => [id, warmups[index]?.rate ?? 0])),
+        openRate: commonRate(warmups.map(({ rate }) => rate)) ?? 1,
+      },
       record: {
         race: name,
         decides: isFull ? 'rate' : 'cpu',
@@ -118,6 +167,11 @@ export async function pilot(
   }
 }
 
+type Prepared = Pick<
+  PreparedRun,
+  'environment' | 'generator' | 'signal' | 'progress' | 'warn' | 'result' | 'endsAt'
+>
+
 /** Why a server whose requests failed is no longer there: its connections break a moment before its end is known. */
 async function endOf(server: Server): Promise<string | null> {
   for (let waited = 0; waited < 20; waited++) {
@@ -130,7 +184,14 @@ async function endOf(server: Server): Promise<string | null> {
 
 /** Responses of one system that tell what differs between them. */
 const RESPONSES = 5
-const RESPONSE_MS = 20_000
+const RESPONSE_MS = 10_000
+
+/** Allowed to a response under load: that of all connections, one after the other, twice. */
+const LEAST_PATIENCE_MS = 5000
+const MOST_PATIENCE_MS = 20_000
+
+/** Of the time that is left, for learning how long systems need to become warm. */
+const PILOT_PART = 0.25
 
 interface Proof {
   /** Of the first path, or the only one. */
@@ -141,16 +202,15 @@ interface Proof {
   /** Of a body on average, and how many of them are masked; of a mixture, all together. */
   bytes: number
   masked: number
+  /** Of the first path. */
+  head: Head
+  /** Milliseconds, on average. */
+  responseMs: number
+  /** Of every path. */
+  known: Known[]
 }
 
 type Started = Pick<Entrant, 'cell' | 'server'>
-
-/** @throws {PilotError} saying why it did not start */
-function serverOf({ running, failures }: Servers, { id, title }: Cell): Server {
-  const server = running.get(id)
-  if (server !== undefined) return server
-  throw new PilotError(`${title} did not start: ${failures.get(id) ?? 'it was not started'}.`)
-}
 
 async function proveEqual(
   started: readonly Started[],
@@ -182,7 +242,8 @@ async function proofOf(started: Started, asked: Workload, options: PilotOptions)
       `${started.cell.title} responds to ${other?.path} with status ${other?.status}, and to ${first?.path} with ${first?.status}: paths of one mixture must have one status.`,
     )
   const bytes = proofs.reduce((sum, one) => sum + one.bytes, 0)
-  return { ...first, bytes, masked: proofs.reduce((sum, one) => sum + one.masked, 0), mix: proofs }
+  const masked = proofs.reduce((sum, one) => sum + one.masked, 0)
+  return { ...first, bytes, masked, known: proofs.flatMap(({ known }) => known), mix: proofs }
 }
 
 async function proofOfPath(
@@ -190,26 +251,47 @@ async function proofOfPath(
   asked: Asked,
   { status }: PilotOptions,
 ): Promise<Omit<Proof, 'mix'>> {
-  const bodies: Buffer[] = []
-  let seen = 0
-  for (let count = 0; count < RESPONSES; count++) {
-    const given = await ask(server.target, asked, RESPONSE_MS).catch((error: unknown) => {
-      throw new PilotError(`${cell.title} does not respond to ${nameAsked(asked)}: ${oneLine(error)}.`)
-    })
-    seen = given.status
-    if (status === undefined ? seen < 200 || seen > 299 : seen !== status)
-      throw new PilotError(
-        `${cell.title} responds to ${nameAsked(asked)} with status ${seen}, and ${status ?? '2xx'} was expected: see --path and --expect-status.`,
-      )
-    bodies.push(given.body)
+  const responses: Response[] = []
+  let connections = 0
+  const beganAt = performance.now()
+  try {
+    for await (const { response, connection } of askOften(server.target, asked, RESPONSE_MS)) {
+      if (!isExpected(response, { ...(status !== undefined && { status }) }))
+        throw new PilotError(
+          `${cell.title} responds to ${nameAsked(asked)} with status ${response.status} and ${quote(response)}, and ${status ?? '2xx'} was expected: see --path, --header and --expect-status.`,
+        )
+      connections = connection
+      if (responses.push(response) === RESPONSES) break
+    }
+  } catch (error) {
+    if (!(error instanceof NoResponse)) throw error
+    throw new PilotError(`${cell.title} does not respond to ${nameAsked(asked)}: ${oneLine(error)}.`)
   }
-  const learnt = learn(bodies)
+  const [first] = responses
+  const last = responses.at(-1)
+  if (first === undefined || last === undefined) throw new Error('it has no response')
+  const learnt = learn(responses.map(({ body }) => body))
   if (learnt.masked > MOST_MASKED)
     throw new PilotError(
-      `${Math.round(learnt.masked * 100)} % of the bytes that ${cell.title} sends for ${nameAsked(asked)} differ from response to response, which proves nothing about equal work (at most ${MOST_MASKED * 100} %): ask for a --path that changes less.`,
+      `${Math.round(learnt.masked * 100)} % of the bytes that ${cell.title} sends for ${nameAsked(asked)} differ from response to response (${quote(first)}, then ${quote(last)}), which proves nothing about equal work (at most ${MOST_MASKED * 100} %): ask for a --path that changes less, or name a --ready-path if it was still starting.`,
     )
-  const bytes = Math.round(mean(bodies.map(({ length }) => length)))
-  return { learnt, status: seen, bytes, masked: Math.round(learnt.masked * bytes) }
+  const bytes = Math.round(mean(responses.map(({ body }) => body.length)))
+  const headBytes = mean(
+    responses.map(({ headers }) =>
+      headers.reduce((sum, [header, value]) => sum + `${header}: ${value}\r\n`.length, 0),
+    ),
+  )
+  return {
+    ...{ learnt, status: first.status, bytes, masked: Math.round(learnt.masked * bytes) },
+    responseMs: (performance.now() - beganAt) / RESPONSES,
+    known: [{ asked, status: first.status, template: learnt.template, first }],
+    head: {
+      title: cell.title,
+      names: [...new Set(first.headers.map(([header]) => header.toLowerCase()))],
+      bytes: Math.round(bytes + headBytes),
+      closes: connections === RESPONSES,
+    },
+  }
 }
 
 /** A sentence without its full stop. `where` quotes bodies, in which secrets may be: it is in no file. */
@@ -281,8 +363,10 @@ interface Warmup {
   coreUse: number | null
 }
 
+/** @param until `performance.now()` when it has to be over, steady or not */
 async function learnWarmup(
   entrants: readonly Entrant[],
+  until: number,
   measure: (entrant: Entrant) => Promise<Slice | undefined>,
 ): Promise<Warmup[]> {
   const random = createRandom(1)
@@ -290,7 +374,7 @@ async function learnWarmup(
   for (let window = 0; window < MOST_WINDOWS; window++) {
     // Each until it is steady: noise makes it rare that all are at once.
     const open = [...entrants.keys()].filter((index) => !isSteady((slices[index] ?? []).map(costOf)))
-    if (open.length === 0) break
+    if (open.length === 0 || (window > 0 && performance.now() > until)) break
     for (const index of shuffle(open, random)) {
       const entrant = entrants[index]
       const slice = entrant && (await measure(entrant))

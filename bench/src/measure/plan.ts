@@ -100,7 +100,7 @@ async function runProbes(
         heat,
         quick,
         onForeign,
-        start: () => startAlone(environment, cell),
+        start: () => startAlone(environment, cell, signal),
       })
       record.probes.push({ cell: id, figures, foreign })
     } catch (error) {
@@ -111,8 +111,8 @@ async function runProbes(
   return record
 }
 
-async function startAlone(environment: Pick<Environment, 'start'>, cell: Cell) {
-  const { running, failures, stop } = await environment.start([cell], { pinned: false })
+async function startAlone(environment: Pick<Environment, 'start'>, cell: Cell, signal: AbortSignal) {
+  const { running, failures, stop } = await environment.start([cell], { pinned: false, signal })
   const server = running.get(cell.id)
   if (server !== undefined) return { target: server.target, stop }
   await stop()

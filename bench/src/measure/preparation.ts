@@ -41,7 +41,7 @@ interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
 }
 
 /** What a person can do something about while it runs; all warnings stand at the end of the report. */
-const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'tools', 'not-saved', 'unequal'])
+const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'tools', 'not-saved', 'race'])
 
 /**
  * Prepares, lets `measure` fill the result in place, and clears up: generator stopped, result saved, finished unless it was aborted.

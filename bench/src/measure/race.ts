@@ -1,16 +1,19 @@
+import { plural } from '@startgrid/cli/text.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { openCommands } from '../environments/command/environment.ts'
 import type { EnvironmentOptions } from '../environments/environment.ts'
 import { ENDING_MS, MOST_HEATS } from '../experiment/budget.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
+import { fitPasses } from '../experiment/schedule.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
+import { wrongCells } from '../judge/gates.ts'
 import { analyseStudy } from '../judge/study/analysis.ts'
 import { LEAST_STARTS } from '../judge/study/findings.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
 import type { Finding } from '../model/figures.ts'
 import type { StudyResult, Warning } from '../model/result.ts'
 import { type HeatPlan, runHeats } from './heats.ts'
-import { LEAST_PILOT_MS, LEAST_WARMUP_MS, type PilotOptions, pilot } from './pilot.ts'
+import { LEAST_PILOT_MS, LEAST_WARMUP_MS, type Pace, PilotError, type PilotOptions, pilot } from './pilot.ts'
 import { planOf } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 
@@ -35,7 +38,7 @@ export async function runRace(
   { guard, cores, fillsTime, warnings, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
-  const openRates = new Map<string, number>()
+  const paces = new Map<string, Pace>()
   const preparation = {
     ...context,
     experiment,
@@ -50,19 +53,31 @@ export async function runRace(
       const found = await pilot(prepared, name, race, cells, context)
       if (found === undefined) return
       known = { ...known, races: { ...known.races, [name]: found.race } }
-      openRates.set(name, race.openRate ?? found.openRate)
+      paces.set(name, { ...found.pace, openRate: race.openRate ?? found.pace.openRate })
       result.race?.pilots.push(found.record)
     }
-    const asked = result.settings.heats
+    const { settings } = result
+    const asked = settings.heats
     const leftMs = prepared.endsAt - performance.now()
-    if (!fitsLatencies(leftMs, known, result, openRates)) {
-      result.settings.openLoop = null
+    if (!fitsLatencies(leftMs, known, result, paces)) {
+      settings.openLoop = null
       context.progress.say(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)
     }
-    if (fillsTime) result.settings.heats = startsWithin(leftMs, known, result, openRates)
-    const fits = (passes: number) => asked * heatMs(known, result, openRates, passes) <= leftMs
-    const { settings } = result
-    while (settings.slices > LEAST_PASSES && !fits(settings.slices)) settings.slices -= 1
+    if (fillsTime) settings.heats = startsWithin(leftMs, known, result, paces)
+    const timeOf = (passes: number) => heatMs(known, result, paces, passes)
+    while (settings.slices > LEAST_PASSES && asked * timeOf(settings.slices) > leftMs) settings.slices -= 1
+    const fit = Math.floor(leftMs / timeOf(settings.slices))
+    const least = Math.min(LEAST_STARTS, asked)
+    if (fit < least) {
+      const spentMs = (settings.maxTimeMs ?? 0) - leftMs
+      const enough = Math.ceil((spentMs + (least + 1) * timeOf(LEAST_PASSES)) / 10_000) * 10
+      throw new PilotError(
+        `${fit === 0 ? 'No start' : `Only ${plural(fit, 'start')}`} of each system would fit into --max-time, because one takes ${Math.ceil(timeOf(LEAST_PASSES) / 1000)} s, and ${least} are needed: give it ${enough}s.`,
+      )
+    }
+    if (fit < settings.heats)
+      context.progress.say(`${fit} of ${plural(asked, 'start')} of each system will fit into --max-time.`)
+    const openRates = new Map([...paces].map(([name, { openRate }]) => [name, openRate]))
     await runHeats(prepared, { ...planOfRace(known, prepared, openRates), asked })
   })
 }
@@ -71,14 +86,9 @@ export async function runRace(
 const LEAST_PASSES = 5
 
 /** How many starts fit, not fewer than planned. @param leftMs milliseconds that are left after the pilot */
-export function startsWithin(
-  leftMs: number,
-  experiment: Experiment,
-  result: Planned,
-  openRates: ReadonlyMap<string, number>,
-): number {
+export function startsWithin(leftMs: number, experiment: Experiment, result: Planned, paces: Paces): number {
   const { settings } = result
-  const oneMs = heatMs(experiment, result, openRates, settings.slices)
+  const oneMs = heatMs(experiment, result, paces, settings.slices)
   return Math.min(MOST_HEATS, Math.max(settings.heats, Math.floor(leftMs / oneMs)))
 }
 
@@ -91,27 +101,37 @@ export function fitsLatencies(
   leftMs: number,
   experiment: Experiment,
   result: Planned,
-  openRates: ReadonlyMap<string, number>,
+  paces: Paces,
 ): boolean {
   const isAsked = Object.values(experiment.races).some(
     (race) => !isProbe(race) && race.openRate !== undefined,
   )
   if (isAsked || result.settings.heats < LEAST_STARTS) return true
-  return (LEAST_STARTS + 1) * heatMs(experiment, result, openRates, LEAST_PASSES) <= leftMs
+  return (LEAST_STARTS + 1) * heatMs(experiment, result, paces, LEAST_PASSES) <= leftMs
 }
 
 type Planned = Pick<StudyResult, 'cells' | 'settings'>
 
-/** What one start of all systems in all races takes. */
-function heatMs(
-  { races }: Experiment,
-  { cells, settings }: Planned,
-  openRates: ReadonlyMap<string, number>,
-  slices: number,
-): number {
+type Paces = ReadonlyMap<string, Pace>
+
+/** What starting a system takes that is in `expectedRaceMs` already. */
+const QUICK_START_MS = 240
+
+/** What one start of all systems in all races takes: longer than usual where they start or respond slowly. */
+function heatMs({ races }: Experiment, { cells, settings }: Planned, paces: Paces, slices: number): number {
   return Object.entries(races).reduce((sum, [name, race]) => {
     const own = cells.filter((cell) => cell.race === name)
-    return sum + expectedRaceMs(race, own, { ...settings, slices }, openRates.get(name))
+    const { startMs = 0, rates, openRate } = paces.get(name) ?? {}
+    const usualMs = expectedRaceMs(race, own, { ...settings, slices }, openRate)
+    const measured = own.map((cell) => ({ cell, rate: rates?.get(cell.id) ?? 0 }))
+    const { passes, cells: fitted } = fitPasses(measured, { slices, sliceMs: settings.sliceMs })
+    const slowMs = fitted.reduce((more, { cell, every, durationMs }) => {
+      const rate = rates?.get(cell.id) ?? 0
+      const responseMs = rate > 0 ? (1000 * cell.connections) / rate : 0
+      const count = Math.ceil(passes / every)
+      return more + count * (durationMs + responseMs) - slices * settings.sliceMs + 2 * responseMs
+    }, 0)
+    return sum + usualMs + Math.max(0, slowMs) + Math.max(0, startMs - QUICK_START_MS * own.length)
   }, 0)
 }
 
@@ -139,7 +159,10 @@ export function planOfRace(
   return {
     ...planOf(experiment, prepared, openRates),
     most: precision === null ? heats : MOST_HEATS,
+    least: 0,
     isEnough: ({ heat }) => {
+      // What has failed once is void, and the others have nothing to be compared with.
+      if (wrongCells(result).size > 0) return true
       if (precision === null || heat <= heats) return false
       needed ??= heatsFor(precision, heats, analyseStudy(experiment, result).findings ?? [])
       return heat > needed

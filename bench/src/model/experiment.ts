@@ -112,7 +112,8 @@ export interface Command {
   env?: Readonly<Record<string, string>>
   /** Ready when this is responded to as expected: with that status, or any 2xx. */
   ready: Asked & { status?: number }
-  readyTimeoutMs: number
+  /** `--ready-timeout`; undefined: as is usual. */
+  readyTimeoutMs?: number | undefined
 }
 
 /**

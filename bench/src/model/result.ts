@@ -63,7 +63,7 @@ export type Run = Measured & { kind: StoredResult['kind'] }
 export interface Warning {
   kind:
     | MachineWarning['kind']
-    | ('tools' | 'time' | 'not-saved' | 'unequal')
+    | ('tools' | 'time' | 'not-saved' | 'race')
     // These follow from the figures; all others were seen while it ran.
     | ('shared-core' | 'external' | 'accounting' | 'disturbed' | 'suspect')
   text: string

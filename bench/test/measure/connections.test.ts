@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { acceptedConnections } from '../../src/measure/load.ts'
+import { tcpCounter } from '../../src/measure/load.ts'
 
 function fileWith(t: TestContext, text: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-snmp-'))
@@ -15,23 +15,23 @@ function fileWith(t: TestContext, text: string): string {
 
 test('reads PassiveOpens by its name', (t) => {
   const text = 'Ip: Forwarding\nIp: 1\nTcp: MaxConn ActiveOpens PassiveOpens AttemptFails\nTcp: -1 10 42 3\n'
-  equal(acceptedConnections(fileWith(t, text)), 42)
+  equal(tcpCounter('PassiveOpens', fileWith(t, text)), 42)
 })
 
 test('what is not there is not zero', (t) => {
-  equal(acceptedConnections(fileWith(t, 'Tcp: MaxConn\nTcp: -1\n')), undefined)
-  equal(acceptedConnections('/nowhere'), undefined)
+  equal(tcpCounter('PassiveOpens', fileWith(t, 'Tcp: MaxConn\nTcp: -1\n')), undefined)
+  equal(tcpCounter('PassiveOpens', '/nowhere'), undefined)
 })
 
 test('a connection that is accepted counts', {
   skip: process.platform !== 'linux' && 'Linux only',
 }, async () => {
-  const before = acceptedConnections() ?? 0
+  const before = tcpCounter('PassiveOpens') ?? 0
   const server = createServer((socket) => socket.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const socket = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1')
   await new Promise((resolve) => socket.once('close', resolve).resume())
   server.close()
-  ok((acceptedConnections() ?? 0) > before)
+  ok((tcpCounter('PassiveOpens') ?? 0) > before)
 })

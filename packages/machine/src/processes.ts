@@ -148,13 +148,16 @@ export function listenersOf(target: Address): number[] {
     .map(Number)
 }
 
-/** The TCP ports on which these processes listen (Linux). */
-export function listeningPorts(pids: readonly number[]): number[] {
+/** The TCP ports and unix sockets on which these processes listen (Linux). */
+export function listeningPlaces(pids: readonly number[]): (number | string)[] {
   const links = new Set(
     pids.flatMap((pid) => list(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`))),
   )
-  const ports = listeningSockets().flatMap(({ port, inode }) => (links.has(`socket:[${inode}]`) ? port : []))
-  return [...new Set(ports)]
+  const places = [
+    ...listeningSockets().map(({ port, inode }) => ({ place: port, inode })),
+    ...listeningPaths().map(({ path, inode }) => ({ place: path, inode })),
+  ]
+  return [...new Set(places.flatMap(({ place, inode }) => (links.has(`socket:[${inode}]`) ? place : [])))]
 }
 
 function tcpInode(port: number): string | undefined {
@@ -171,12 +174,18 @@ function listeningSockets(): { port: number; inode: string }[] {
     )
 }
 
-/** Columns of /proc/net/unix: flags (3; 00010000 is listening), inode (6), path (7). */
 function unixInode(path: string): string | undefined {
+  return listeningPaths().find((one) => one.path === path)?.inode
+}
+
+/** Columns of /proc/net/unix: flags (3; 00010000 is listening), inode (6), path (7). */
+function listeningPaths(): { path: string; inode: string }[] {
   return readText('/proc/net/unix')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .find((columns) => columns[3] === '00010000' && columns[7] === path)?.[6]
+    .flatMap(([, , , flags, , , inode = '', path = '']) =>
+      flags === '00010000' && path !== '' ? { path, inode } : [],
+    )
 }
 
 /** @returns undefined if one has ended */

@@ -137,7 +137,7 @@ async function checkOutAll(
   for (const index of systems.keys()) sides.push(await checkOut(git[index], { ...context, from, build, say }))
   const names = systems.map(({ name }) => name)
   const text = whatDiffers(names, sides)
-  if (text !== undefined) warnings.push({ kind: 'unequal', text })
+  if (text !== undefined) warnings.push({ kind: 'race', text })
   return sides.map(({ directory, start: own, env, manager, commit }, index) => {
     const name = names[index] ?? ''
     const command = start === undefined ? own : withFilesOf(start, from, sides)

@@ -36,13 +36,22 @@ export async function openCommands(
   const random = createRandom(Date.now() % 2 ** 32)
   /** Commands that did not heed SIGTERM once are not asked for long again. */
   const deaf = new Set<string>()
-  const start = async ({ app, title }: Cell, { command, running }: System): Promise<Running> => {
+  const start = async (
+    { app, title }: Cell,
+    { command, running }: System,
+    until: AbortSignal,
+  ): Promise<Running> => {
     if (running !== undefined) return startedElsewhere(running, signal)
     if (command === undefined) throw new Error('it has no command')
     const cpus = cores?.servers.join(',')
     const server = await startCommand(command, {
-      ...{ guard, cpus, signal },
-      onLastLines: (lines) => progress.say(`${title} printed last: ${lines}`),
+      ...{ guard, cpus, signal: until },
+      tell: (text) => progress.say(`${title} ${text}`),
+      isElsewhere: (place) =>
+        warn({
+          kind: 'race',
+          text: `${title} listens on ${place}, not on PORT of its environment or on {port} in its command, and was raced there.`,
+        }),
       ...(deaf.has(app) && { graceMs: 100 }),
     })
     const stop = async () => {
@@ -55,20 +64,32 @@ export async function openCommands(
     generators: cores?.generators ?? [undefined],
     nginx: null,
     /** One after the other, in random order, so that each has the core for its start. */
-    start: async (cells) => {
+    start: async (cells, { signal: until, together = false }) => {
       const started = new Map<Cell, Running>()
       const failures = new Map<string, string>()
-      for (const cell of shuffle(cells, random)) {
+      const rest = new AbortController()
+      const first = AbortSignal.any([until, rest.signal])
+      const begin = async (cell: Cell) => {
         try {
-          started.set(cell, await start(cell, systemOf(experiment, cell)))
+          started.set(cell, await start(cell, systemOf(experiment, cell), first))
         } catch (error) {
-          if (signal.aborted) break
+          // Of those that are ended because of another one, nothing is said.
+          if (first.aborted) return
           failures.set(cell.id, error instanceof Error ? error.message : oneLine(error))
+          if (together) rest.abort()
         }
       }
+      if (together) await Promise.all(cells.map(begin))
+      else for (const cell of shuffle(cells, random)) await begin(cell)
+      const each = [...started.values()]
+      const cpu = each.reduce((sum, { startCpu = 0 }) => sum + startCpu, 0)
+      // Those that were started at once waited for each other's CPU.
+      const startMs = each.reduce((sum, { startup = 0, startCpu = 0 }) => {
+        return sum + 1000 * Math.max(startCpu, startup - (together ? cpu - startCpu : 0))
+      }, 0)
       return {
         running: new Map([...started].map(([{ id }, one]) => [id, serverOf(one, cores)])),
-        failures,
+        ...{ failures, startMs },
         launches: async (loaded) =>
           [...started].flatMap(([cell, one]) => (loaded.includes(cell) ? [launchOf(cell, one)] : [])),
         stop: async () => {
@@ -83,6 +104,7 @@ export async function openCommands(
 
 interface Running extends Pick<CommandServer, 'target' | 'pids'> {
   startup?: number
+  startCpu?: number
   readyMemory?: number | undefined
   whyEnded(): Promise<string | null>
   stop(): Promise<void>
@@ -91,7 +113,7 @@ interface Running extends Pick<CommandServer, 'target' | 'pids'> {
 /** Nothing is started there, and nothing stopped. Nobody accounts for what is on another machine. */
 async function startedElsewhere(origin: string, signal: AbortSignal): Promise<Running> {
   const target = addressOf(origin)
-  const roots = (await isHere(target.host)) ? listenersOf(target) : []
+  const roots = (await isHere(target)) ? listenersOf(target) : []
   return {
     target,
     pids: () => roots.flatMap(processTree),

@@ -1,3 +1,4 @@
+import { listOf } from '@startgrid/cli/text.ts'
 import { type BodyExpectation, exactly } from '@startgrid/loadgen'
 import { diffArrays } from 'diff'
 
@@ -14,6 +15,44 @@ export interface Learnt {
 
 /** What is left of more different responses proves little. */
 export const MOST_MASKED = 0.2
+
+/** What a server sends beside its bodies. */
+export interface Head {
+  title: string
+  /** Names of headers, in lower case. */
+  names: readonly string[]
+  /** Of a whole response. */
+  bytes: number
+  /** It closes each connection after its response. */
+  closes: boolean
+}
+
+/** Part by which bytes may differ: ids are not always of one length. */
+const BYTES_WITHIN = 0.05
+
+/** What is not equal work although bodies are the same, a sentence each. */
+export function unequalHeads(heads: readonly Head[]): string[] {
+  const [first, ...others] = heads
+  const closing = heads
+    .filter(({ closes }) => closes)
+    .map(
+      ({ title }) =>
+        `${title} closes each connection after its response: to open one for every request is part of what it costs.`,
+    )
+  const unequal = others.flatMap((other) => {
+    if (first === undefined) return []
+    const lacking = (one: Head, two: Head) => {
+      const names = one.names.filter((name) => !two.names.includes(name))
+      return names.length === 0 ? [] : `${one.title} alone sends ${listOf(names)}`
+    }
+    const names = [...lacking(first, other), ...lacking(other, first)].flat()
+    const isLonger = Math.abs(Math.log(other.bytes / first.bytes)) > BYTES_WITHIN
+    if (names.length === 0 && !isLonger) return []
+    const bytes = `a response of ${first.title} has ${first.bytes} bytes with its headers, one of ${other.title} ${other.bytes}`
+    return `${[...names, bytes].join('; ')}: that is part of any difference.`
+  })
+  return [...closing, ...unequal]
+}
 
 /** @param bodies several responses of one server to the same request */
 export function learn(bodies: readonly Buffer[]): Learnt {

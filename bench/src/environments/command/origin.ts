@@ -1,23 +1,20 @@
 import { lookup } from 'node:dns/promises'
-import { request } from 'node:http'
 import { BlockList } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { type Failure, NoResponse } from '@startgrid/wire/reader.ts'
+import { type Target, targetOf } from '@startgrid/wire/target.ts'
+import { ask } from './request.ts'
 
-/** The address of a server that already runs: an origin, as `http://10.0.0.9:3000`. */
-
-export interface Address {
-  host: string
-  port: number
-}
+/** The address of a server that already runs: an origin, as `http://10.0.0.9:3000`, or `unix:/run/app.sock`. */
 
 /** Where an origin listens. */
-export function addressOf(origin: string): Address {
-  const { hostname, port } = new URL(origin)
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 80 : Number(port) }
+export function addressOf(origin: string): Target {
+  return origin.startsWith('unix:') ? { socketPath: origin.slice('unix:'.length) } : targetOf(new URL(origin))
 }
 
-/** Whether all addresses of a host are this machine's. */
-export async function isHere(host: string): Promise<boolean> {
+/** Whether all addresses of a target are this machine's. */
+export async function isHere(target: Target): Promise<boolean> {
+  if ('socketPath' in target) return true
   const own = new BlockList()
   own.addSubnet('127.0.0.0', 8, 'ipv4')
   own.addAddress('::1', 'ipv6')
@@ -26,7 +23,7 @@ export async function isHere(host: string): Promise<boolean> {
   own.addAddress('::', 'ipv6')
   for (const { address, family } of Object.values(networkInterfaces()).flatMap((list) => list ?? []))
     own.addAddress(address, family === 'IPv6' ? 'ipv6' : 'ipv4')
-  const found = await lookup(host, { all: true })
+  const found = await lookup(target.host, { all: true })
   return found.every(({ address, family }) => own.check(address, family === 6 ? 'ipv6' : 'ipv4'))
 }
 
@@ -37,24 +34,24 @@ const PATIENCE_MS = 5000
  * @param patienceMs milliseconds until somebody must have responded, with any status
  * @returns why nobody did, a clause; null if somebody did, and after an abort
  */
-export function whySilent(
+export async function whySilent(
   origin: string,
   { signal, patienceMs = PATIENCE_MS }: { signal?: AbortSignal; patienceMs?: number } = {},
 ): Promise<string | null> {
-  const late = AbortSignal.timeout(patienceMs)
-  const ends = signal === undefined ? late : AbortSignal.any([signal, late])
-  return new Promise((resolve) => {
-    request({ ...addressOf(origin), path: '/livez', agent: false, signal: ends }, (response) => {
-      response.on('error', () => {}).destroy()
-      resolve(null)
-    })
-      .once('error', (error) => resolve(signal?.aborted ? null : describe(error)))
-      .end()
-  })
+  try {
+    await ask(addressOf(origin), { path: '/livez' }, patienceMs, signal)
+    return null
+  } catch (error) {
+    if (!(error instanceof NoResponse)) throw error
+    return error.part === undefined ? REASONS[error.failure] : null
+  }
 }
 
-function describe(error: NodeJS.ErrnoException): string {
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'nothing came in time'
-  if (error.code?.startsWith('HPE_')) return 'what it says is not HTTP/1.1'
-  return error.code ?? error.message
+const REASONS: Readonly<Record<Failure, string | null>> = {
+  aborted: null,
+  refused: 'nobody listens there',
+  timeout: 'nothing came in time',
+  malformed: 'what it says is not HTTP/1.1',
+  closed: 'it closed the connection',
+  reset: 'it reset the connection',
 }

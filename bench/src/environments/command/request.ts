@@ -1,4 +1,4 @@
-import { ask as askOnce } from '@startgrid/wire/client.ts'
+import { ask as askOnce, type Connection, openConnection } from '@startgrid/wire/client.ts'
 import type { Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Asked } from '../../model/experiment.ts'
@@ -6,21 +6,65 @@ import type { Asked } from '../../model/experiment.ts'
 /** Bytes of a body that are kept and compared. */
 const MOST_BYTES = 10 * 1024 * 1024
 
+function requestOf({ method = 'GET', path, headers = {}, body }: Asked) {
+  return { method, target: path, headers: Object.entries(headers), ...(body !== undefined && { body }) }
+}
+
 /**
  * Sends one request on a connection of its own.
  * @throws {NoResponse} if there is no whole response in time
  */
-export function ask(target: Target, asked: Asked, timeoutMs: number): Promise<Response> {
-  const { method = 'GET', path, headers = {}, body } = asked
-  const request = {
-    method,
-    target: path,
-    headers: Object.entries(headers),
-    ...(body !== undefined && { body }),
+export function ask(
+  target: Target,
+  asked: Asked,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Response> {
+  return askOnce(target, requestOf(asked), { timeoutMs, signal, keep: MOST_BYTES })
+}
+
+/**
+ * Sends it again and again, on one connection for as long as the server keeps that.
+ * @returns what each of them got, with the number of its connection, from 1
+ * @throws {NoResponse} if a new connection does not even get one response
+ */
+export async function* askOften(
+  target: Target,
+  asked: Asked,
+  timeoutMs: number,
+): AsyncGenerator<{ response: Response; connection: number }> {
+  let connection: Connection | undefined
+  let [count, served] = [0, 0]
+  try {
+    for (;;) {
+      if (!connection?.isOpen) {
+        connection?.destroy()
+        connection = await openConnection(target, { timeoutMs, keep: MOST_BYTES })
+        count++
+        served = 0
+      }
+      const response: Response | undefined = await connection
+        .exchange(requestOf(asked))
+        .catch((error: unknown) => {
+          // It may be closed without a word, but not before the first response.
+          if (served === 0) throw error
+          return undefined
+        })
+      if (response === undefined) continue
+      served++
+      yield { response, connection: count }
+    }
+  } finally {
+    connection?.destroy()
   }
-  return askOnce(target, request, { timeoutMs, keep: MOST_BYTES })
 }
 
 export function isExpected({ status }: Response, asked: { status?: number }): boolean {
   return asked.status === undefined ? status >= 200 && status < 300 : status === asked.status
+}
+
+/** The first 100 characters of a body, for a person's eyes: in a file, it might be a secret. */
+export function quote({ body }: Response): string {
+  const text = body.toString('utf8', 0, 400).replace(/\s+/g, ' ').trim()
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 }

@@ -1,18 +1,30 @@
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listOf } from '@startgrid/cli/text.ts'
 import { hasTool } from '@startgrid/grid/launcher.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
-import { currentMemory, findProcesses, listeningPorts, processTree } from '@startgrid/machine/processes.ts'
+import {
+  cpuSeconds,
+  currentMemory,
+  findProcesses,
+  listeningPlaces,
+  processTree,
+} from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
+import { openConnection } from '@startgrid/wire/client.ts'
+import { type Failure, NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { type Command, nameAsked } from '../../model/experiment.ts'
 import { startProgram } from './program.ts'
-import { ask, isExpected } from './request.ts'
+import { ask, isExpected, quote } from './request.ts'
 
 /** One start of a command. */
 export interface CommandServer {
   target: Target
   /** Seconds from the start of its process to the last byte of its first right response. */
   startup: number
+  /** CPU seconds that it used until then. */
+  startCpu: number
   /** Resident bytes at that moment; undefined where the system does not tell. */
   readyMemory: number | undefined
   /** All of its processes, also those that left its group. */
@@ -28,8 +40,10 @@ interface StartOptions {
   /** The cores to stay on, as taskset writes them; undefined: all. */
   cpus: string | undefined
   signal: AbortSignal
-  /** Told what a server that died has printed last: for a person's eyes, because secrets may be in it. */
-  onLastLines(lines: string): void
+  /** Says something of the server to the person alone, because secrets may be in it: `printed: Error: …` */
+  tell(text: string): void
+  /** It is ready, but not on its port. */
+  isElsewhere(place: string): void
   /** Milliseconds between SIGTERM and SIGKILL. */
   graceMs?: number
 }
@@ -39,8 +53,13 @@ const HOST = '127.0.0.1'
 /** A right response may take long; one that is late is asked for again. */
 const RESPONSE_MS = 10_000
 
-/** A server that responds otherwise for so long is not still starting. 503 says that it is. */
-const OTHERWISE_MS = 3000
+/** Without `--ready-timeout`: until it responds at all, and until it no longer responds otherwise, where 503 says that it is still starting. */
+const READY_MS = 30_000
+const OTHERWISE_MS = 8000
+
+/** From then on a person is told why it is not ready, and it is looked for elsewhere than on its port. */
+const TELL_MS = 5000
+const ELSEWHERE_MS = 1000
 
 /**
  * Starts a command and waits until it responds as expected.
@@ -48,7 +67,7 @@ const OTHERWISE_MS = 3000
  * @throws the signal's reason after an abort
  */
 export async function startCommand(command: Command, options: StartOptions): Promise<CommandServer> {
-  const { guard, cpus, signal, onLastLines, graceMs = 5000 } = options
+  const { guard, cpus, signal, tell, isElsewhere, graceMs = 5000 } = options
   const port = await claimPort({ host: HOST, port: 0 })
   const line = command.command.replaceAll('{port}', String(port))
   const beganAt = performance.now()
@@ -75,67 +94,154 @@ export async function startCommand(command: Command, options: StartOptions): Pro
   const whyEnded = () => {
     if (ended === undefined && isClosed && findProcesses(launched).length === 0) ended = 'has ended'
     if (ended === undefined) return undefined
-    if (!isTold && program.lastLines() !== '') onLastLines(program.lastLines())
+    const lines = program.lastLines()
+    if (!isTold && lines !== '') tell(`printed: ${lines}`)
     isTold = true
-    return `it ${ended}`
+    return `it ${ended}${remedyFor(lines)}`
   }
   const stop = () => program.end(graceMs)
-  const target = { host: HOST, port }
   const pids = () => [...new Set(roots.flatMap(processTree))]
   try {
-    await becomeReady({ target, command, signal, whyEnded, pids })
+    const target = await becomeReady({ port, command, signal, whyEnded, pids, tell })
     const startup = (performance.now() - beganAt) / 1000
+    if ('socketPath' in target) isElsewhere(nameOf(target.socketPath))
+    else if (target.port !== port) isElsewhere(nameOf(target.port))
     // What called setsid and was left by its parent is in no tree.
     const all = findProcesses(launched)
     const known = new Set(pids())
     roots = [...roots, ...all.filter((pid) => !known.has(pid))]
-    return { target, startup, readyMemory: currentMemory(pids()), pids, whyEnded, stop }
+    const startCpu = cpuSeconds(pids()) ?? 0
+    return { target, startup, startCpu, readyMemory: currentMemory(pids()), pids, whyEnded, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
+/** What its last lines say that a person can do. */
+function remedyFor(lines: string): string {
+  if (/EADDRINUSE|address (?:is )?already in use/i.test(lines))
+    return ', because its port is in use: systems of a race run at the same time, so each has to listen on PORT of its environment, or on {port} in its command'
+  if (/ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)/.test(lines))
+    return ', because it imports what is not there: install or build that; with --git, --build says how'
+  return ''
+}
+
 interface Becoming {
-  target: { host: string; port: number }
+  port: number
   command: Command
   signal: AbortSignal
   whyEnded(): string | undefined
   pids(): number[]
+  tell(text: string): void
 }
 
-async function becomeReady({ target, command, signal, whyEnded, pids }: Becoming): Promise<void> {
+/** @returns where it is ready: on its port, or else on the only one on which it listens */
+async function becomeReady({ port, command, signal, whyEnded, pids, tell }: Becoming): Promise<Target> {
   const { ready, readyTimeoutMs } = command
-  const until = performance.now() + readyTimeoutMs
+  const beganAt = performance.now()
+  const places = () => listeningPlaces(pids())
+  let targets = onPort(port)
+  let [elsewhere, lookedAt, tellAt]: [number | string | undefined, number, number] = [
+    undefined,
+    beganAt,
+    TELL_MS,
+  ]
+  let last: Response | undefined
   let otherwiseAt: number | undefined
   for (;;) {
     signal.throwIfAborted()
     const reason = whyEnded()
     if (reason !== undefined) throw new Error(reason)
-    const patienceMs = Math.ceil(Math.min(RESPONSE_MS, Math.max(1, until - performance.now())))
-    const given = await ask(target, ready, patienceMs).catch(() => undefined)
-    if (given !== undefined && isExpected(given, ready)) return
     const now = performance.now()
-    if (given !== undefined) otherwiseAt ??= now
-    const isOtherwise =
-      given !== undefined && given.status !== 503 && now - (otherwiseAt ?? now) > OTHERWISE_MS
-    if (isOtherwise || now > until) throw new Error(whyNotReady(given?.status, { target, command, pids }))
+    const isOtherwise = otherwiseAt !== undefined && readyTimeoutMs === undefined
+    const until = isOtherwise ? (otherwiseAt ?? 0) + OTHERWISE_MS : beganAt + (readyTimeoutMs ?? READY_MS)
+    const { target, seen } = await look(
+      targets,
+      ready,
+      Math.max(100, Math.min(RESPONSE_MS, until - now)),
+      signal,
+    )
+    const isResponse = !(seen instanceof NoResponse)
+    if (isResponse && isExpected(seen, ready)) return target
+    if (isResponse) {
+      last = seen
+      otherwiseAt = seen.status === 503 ? undefined : (otherwiseAt ?? now)
+    }
+    const spentMs = performance.now() - beganAt
+    const isLate = performance.now() > until
+    if (isLate || spentMs > tellAt) {
+      if (last !== undefined) tell(`responded: ${quote(last)}`)
+      const why =
+        last !== undefined
+          ? whyOtherwise(last, ready)
+          : whySilent(port, places(), ready, isResponse ? undefined : seen.failure)
+      if (isLate) throw new Error(`${why} after ${Math.round(spentMs / 100) / 10} s: see --ready-timeout`)
+      tell(`is not ready yet: ${why}. It has ${Math.round((until - beganAt) / 1000)} s (--ready-timeout).`)
+      tellAt = Number.POSITIVE_INFINITY
+    }
+    if (!isResponse && performance.now() - lookedAt > ELSEWHERE_MS) {
+      if (seen.failure !== 'refused' && seen.failure !== 'timeout' && (await speaksTls(target)))
+        throw new Error('it speaks HTTPS, and races are over plain HTTP: start it without TLS')
+      const [only, ...others] = seen.failure === 'refused' ? places() : []
+      // Another port may follow: it has to be the only one twice.
+      if (only !== undefined && others.length === 0 && only === elsewhere)
+        targets = typeof only === 'string' ? [{ socketPath: resolve(command.directory, only) }] : onPort(only)
+      elsewhere = others.length === 0 ? only : undefined
+      lookedAt = performance.now()
+    }
     await sleep(5)
   }
 }
 
-function whyNotReady(
-  status: number | undefined,
-  { target, command: { ready, readyTimeoutMs }, pids }: Pick<Becoming, 'target' | 'command' | 'pids'>,
+/** `localhost` may be either address. */
+function onPort(port: number): Target[] {
+  return [HOST, '::1'].map((host) => ({ host, port }))
+}
+
+/** @returns what the first of them that listens says */
+async function look(
+  targets: readonly Target[],
+  ready: Command['ready'],
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<{ target: Target; seen: Response | NoResponse }> {
+  const [target = { host: HOST, port: 0 }, ...others] = targets
+  const seen = await ask(target, ready, patienceMs, signal).catch((error: unknown) => {
+    if (error instanceof NoResponse) return error
+    throw error
+  })
+  const isRefused = seen instanceof NoResponse && seen.failure === 'refused'
+  return isRefused && others.length > 0 ? look(others, ready, patienceMs, signal) : { target, seen }
+}
+
+async function speaksTls(target: Target): Promise<boolean> {
+  if ('socketPath' in target) return false
+  const connection = await openConnection({ ...target, ca: null }, { timeoutMs: 2000 }).catch(() => undefined)
+  connection?.destroy()
+  return connection !== undefined
+}
+
+function whyOtherwise({ status }: Response, ready: Command['ready']): string {
+  return `it responds to ${nameAsked(ready)} with status ${status}, and ${ready.status ?? '2xx'} was expected (--path, --ready-path and --expect-status say what)`
+}
+
+function whySilent(
+  port: number,
+  places: readonly (number | string)[],
+  ready: Command['ready'],
+  failure: Failure | undefined,
 ): string {
-  const expected = ready.status === undefined ? '2xx' : String(ready.status)
-  if (status !== undefined)
-    return `it responds to ${nameAsked(ready)} with status ${status}, and ${expected} was expected: see --ready-path and --expect-status`
-  const after = `after ${readyTimeoutMs / 1000} s`
-  const ports = listeningPorts(pids())
-  if (ports.includes(target.port)) return `it listens, but does not respond to ${nameAsked(ready)} ${after}`
-  if (ports.length === 0) return `it does not listen ${after} (see --ready-timeout)`
-  return `it listens on port ${ports.join(' and ')} instead of ${target.port}: it has to listen on PORT of its environment, or on {port} in its command`
+  if (failure === 'malformed') return `what it says to ${nameAsked(ready)} is not HTTP/1.1`
+  if (places.length === 0 && failure === 'refused') return 'it does not listen'
+  if (places.includes(port) || failure !== 'refused')
+    return `it listens, but does not respond to ${nameAsked(ready)}`
+  return `it listens on ${listOf(places.map(nameOf))} instead of port ${port}: it has to listen on PORT of its environment, or on {port} in its command`
+}
+
+/** Where it listens, as a person would write it; no path of the machine. */
+function nameOf(place: number | string): string {
+  return typeof place === 'number' ? `port ${place}` : 'a unix socket'
 }
 
 function binding(cpus: string | undefined): string[] {

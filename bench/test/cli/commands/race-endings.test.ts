@@ -199,8 +199,7 @@ function makeRepository(directory: string, { server = LISTEN, manifest }: Way): 
 function start(place: string, mark: string): Running {
   const output = join(place, 'out')
   const [name = '', value] = mark.split('=')
-  // With two starts, a limit makes them shorter and drops none.
-  const words = ['race', '--git', 'HEAD', '--heats', '2', '--max-time', '10s', '--output', output]
+  const words = ['race', '--git', 'HEAD', '--heats', '2', '--output', output]
   const child = spawn(process.execPath, [MAIN, ...words], {
     cwd: join(place, 'repository'),
     env: {

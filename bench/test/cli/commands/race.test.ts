@@ -37,6 +37,8 @@ describe('a race of commands', () => {
       'failing.js',
       'globalThis.count = (globalThis.count ?? 0) + 1; response.statusCode = process.env.FAILS && count > 10 ? 500 : 200; response.end("x")',
     )
+    serve('few.js', 'request.socket.server.maxConnections = 8; response.end("x")')
+    serve('starting.js', 'response.end(process.uptime() < 4 ? "starting" : "hello")')
     serve('random.js', 'response.end(Array.from({ length: 50 }, () => Math.random()).join(" "))')
   })
   after(() => {
@@ -73,8 +75,8 @@ describe('a race of commands', () => {
   const SECRETIVE =
     "TOKEN=s3cret node before.js s3cret --key s3cret --key=s3cret -ps3cret 'http://me:s3cret@localhost/?key=s3cret'"
 
-  /** With fewer starts than a verdict takes, a limit makes them shorter and drops none. */
-  const SHORT = ['--heats', '2', '--max-time', '10s']
+  /** Fewer starts than a verdict takes. */
+  const SHORT = ['--heats', '2']
 
   describe('of a command and a server that runs already, with two starts', () => {
     let running: ChildProcess | undefined
@@ -219,7 +221,16 @@ describe('a race of commands', () => {
     })
 
   for (const [name, words, sentence] of [
-    ['a command that ends', ['node before.js', 'exit 3'], /exit did not start: it ended with exit code 3\.$/],
+    [
+      'a command that ends, beside one that is not ready yet',
+      ['sleep 600', 'exit 3'],
+      /^exit did not start: it ended with exit code 3\.$/,
+    ],
+    [
+      'a start of which five do not fit',
+      ['node before.js', 'sleep 600', '--max-time', '40s', '--ready-timeout', '60s'],
+      /^sleep did not start within \d s, so 5 starts do not fit into --max-time: give it more\.$/,
+    ],
     [
       'a command that dies under load',
       ['node mortal.js'],
@@ -228,7 +239,17 @@ describe('a race of commands', () => {
     [
       'a command that responds otherwise under load',
       ['node before.js', 'FAILS=1 node failing.js', '--different-responses'],
-      /^failing cannot be raced \(GET \/\): (\d+) of \d+ requests failed \(\1 status\)\.$/,
+      /^failing cannot be raced \(GET \/\): (\d+) of \d+ requests failed \(\1 status\); it now responds with status 500: "x"\.$/,
+    ],
+    [
+      'a command that keeps few connections',
+      ['node before.js', 'node few.js', '--different-responses'],
+      /^few cannot be raced \(GET \/\): .*; it keeps only 8 of 32 connections open: try -c 8\.$/,
+    ],
+    [
+      'a command that was still starting',
+      ['node starting.js', '--max-time', '60s'],
+      /^starting cannot be raced \(GET \/\): .*; at first it responded "starting", and later "hello": if it was still starting, --ready-path says/,
     ],
     [
       'other work',

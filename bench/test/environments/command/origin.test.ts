@@ -10,13 +10,15 @@ test('an origin is an address', () => {
   assert.deepEqual(addressOf('http://10.0.0.9:3000'), { host: '10.0.0.9', port: 3000 })
   assert.deepEqual(addressOf('http://app.example'), { host: 'app.example', port: 80 })
   assert.deepEqual(addressOf('http://[::1]:8080'), { host: '::1', port: 8080 })
+  assert.deepEqual(addressOf('unix:/run/app.sock'), { socketPath: '/run/app.sock' })
 })
 
 test('the addresses of this machine are here, others are not', async () => {
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost', ...own.map(({ address }) => address)])
-    assert.ok(await isHere(host), host)
-  for (const host of ['10.255.255.254', 'fd12::1']) assert.ok(!(await isHere(host)), host)
+    assert.ok(await isHere({ host, port: 80 }), host)
+  assert.ok(await isHere({ socketPath: '/run/app.sock' }))
+  for (const host of ['10.255.255.254', 'fd12::1']) assert.ok(!(await isHere({ host, port: 80 })), host)
 })
 
 describe('who responds', () => {
@@ -30,7 +32,7 @@ describe('who responds', () => {
 
   test('nobody there', async () => {
     const origin = await listening(createServer(), async (gone) => gone)
-    assert.equal(await whySilent(origin), 'ECONNREFUSED')
+    assert.equal(await whySilent(origin), 'nobody listens there')
   })
 
   test('somebody who says nothing', () =>

@@ -7,6 +7,6 @@ const guard = new Guard()
 const ready = { method: 'GET', path: '/', headers: {} }
 await startCommand(
   { command: line, directory, ready, readyTimeoutMs: 60_000 },
-  { guard, cpus: undefined, signal: new AbortController().signal, onLastLines: () => {} },
+  { guard, cpus: undefined, signal: new AbortController().signal, tell: () => {}, isElsewhere: () => {} },
 )
 process.stdout.write(`${guard.run}\n`)

@@ -8,6 +8,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
+import { makeCertificate } from '@startgrid/nginx/certificate.ts'
 import { ask } from '../../../src/environments/command/request.ts'
 import { type CommandServer, startCommand } from '../../../src/environments/command/server.ts'
 
@@ -18,8 +19,9 @@ describe('a command as a server', { skip }, () => {
   let directory = ''
   let guard: Guard
 
-  before(() => {
+  before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'startgrid-command-'))
+    const { key, certificate } = await makeCertificate(directory)
     guard = new Guard()
     const serve = (body: string, listen: string) =>
       `require('node:http').createServer((request, response) => { ${body} }).listen(${listen})\n`
@@ -29,7 +31,7 @@ describe('a command as a server', { skip }, () => {
     )
     writeFileSync(
       join(directory, 'broken.js'),
-      serve('response.statusCode = 500; response.end()', 'process.env.PORT'),
+      serve('response.statusCode = 500; response.end("no database")', 'process.env.PORT'),
     )
     writeFileSync(
       join(directory, 'mortal.js'),
@@ -42,7 +44,19 @@ describe('a command as a server', { skip }, () => {
       join(directory, 'late.js'),
       serve('setTimeout(() => response.end(), 4000)', 'process.env.PORT, process.env.HOST'),
     )
-    writeFileSync(join(directory, 'elsewhere.js'), serve('response.end()', '0'))
+    writeFileSync(join(directory, 'at.js'), serve('response.end("here")', '...eval(process.argv[2])'))
+    writeFileSync(
+      join(directory, 'starting.js'),
+      `const from = Date.now(); ${serve('response.statusCode = Date.now() - from < 4000 ? 404 : 200; response.end()', 'process.env.PORT')}`,
+    )
+    writeFileSync(
+      join(directory, 'taken.js'),
+      `${serve('', '0').trim()}.once('listening', function () { require('node:http').createServer().listen(this.address().port) })\n`,
+    )
+    writeFileSync(
+      join(directory, 'tls.js'),
+      `const { readFileSync } = require('node:fs'); require('node:https').createServer({ key: readFileSync('${key}'), cert: readFileSync('${certificate}') }).listen(process.env.PORT)\n`,
+    )
     writeFileSync(
       join(directory, 'deaf.js'),
       `process.on('SIGTERM', () => {}); require('./hello.js'); require('node:child_process').spawn('sleep', ['600'], { detached: true })\n`,
@@ -62,12 +76,13 @@ describe('a command as a server', { skip }, () => {
     said = []
   })
   const left = () => findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` })
-  const start = (line: string, readyTimeoutMs = 60_000): Promise<CommandServer> =>
+  const start = (line: string, readyTimeoutMs: number | undefined = 60_000): Promise<CommandServer> =>
     startCommand(
       { command: line, directory, ready: READY, readyTimeoutMs },
       {
         ...{ guard, cpus: undefined, signal: new AbortController().signal, graceMs: 500 },
-        onLastLines: (lines) => said.push(lines),
+        tell: (text) => said.push(text),
+        isElsewhere: (place) => said.push(place),
       },
     )
 
@@ -105,13 +120,21 @@ describe('a command as a server', { skip }, () => {
   })
 
   for (const [line, reason, lines] of [
-    ['echo so; echo it is >&2; exit 7', /^it ended with exit code 7$/, /it is/],
+    [
+      'echo so; echo it is >&2; exit 7',
+      /^it ended with exit code 7$/,
+      /^printed: so \| it is$|^printed: it is \| so$/,
+    ],
     ['kill -9 $$', /^it was ended by SIGKILL$/, /^$/],
-    ['node broken.js', /^it responds to GET \/ with status 500, and 2xx was expected/, /^$/],
     [
       `node -e 'require("no-such")'`,
-      /^it ended with exit code 1$/,
-      /^Error: Cannot find module 'no-such' \| Require stack:/,
+      /^it ended with exit code 1, because it imports what is not there: install or build that; with --git, --build says how$/,
+      /^printed: Error: Cannot find module 'no-such' \| Require stack:/,
+    ],
+    [
+      'node taken.js',
+      /^it ended with exit code 1, because its port is in use: systems of a race run at the same time/,
+      /^printed: Error: listen EADDRINUSE/,
     ],
     ['no-such-program', /^it ended with exit code 127$/, /no-such-program/],
   ] as const)
@@ -121,14 +144,41 @@ describe('a command as a server', { skip }, () => {
       assert.deepEqual(left(), [])
     })
 
-  test('one that listens elsewhere is named with its port, and one that never listens', async () => {
-    await assert.rejects(start('node elsewhere.js', 5000), {
-      message: /^it listens on port \d+ instead of \d+: it has to listen on PORT/,
+  for (const [name, line, place] of [
+    ['only ::1', `node at.js "[Number(process.env.PORT), '::1']"`, []],
+    ['a port of its own', `node at.js "[0, '127.0.0.1']"`, [/^port \d+$/]],
+    ['a unix socket', `node at.js "['own.sock']"`, [/^a unix socket$/]],
+  ] as const)
+    test(`one that listens on ${name} is reached there`, async () => {
+      const server = await start(line)
+      try {
+        assert.equal((await ask(server.target, READY, 60_000)).body.toString(), 'here')
+      } finally {
+        await server.stop()
+      }
+      assert.equal(said.length, place.length)
+      for (const [index, one] of place.entries()) assert.match(said[index] ?? '', one)
     })
-    await assert.rejects(start('sleep 600', 300), { message: /^it does not listen after 0.3 s/ })
+
+  test('one that responds otherwise has the time that it was given', async () => {
+    const server = await start('node starting.js')
+    await server.stop()
+    await assert.rejects(start('node broken.js', 4000), {
+      message:
+        /^it responds to GET \/ with status 500, and 2xx was expected .* after [\d.]+ s: see --ready-timeout$/,
+    })
+    assert.ok(said.includes('responded: "no database"'))
+  })
+
+  test('one that speaks HTTPS is told at once', async () => {
+    await assert.rejects(start('node tls.js'), { message: /^it speaks HTTPS, .*: start it without TLS$/ })
+  })
+
+  test('one that never listens, or does not respond in time', async () => {
+    await assert.rejects(start('sleep 600', 300), { message: /^it does not listen after [\d.]+ s/ })
     // Its response comes, but too late.
     await assert.rejects(start('node late.js', 500), {
-      message: /respond to GET \/ after 0.5 s|listen after 0.5 s/,
+      message: /respond to GET \/ after [\d.]+ s|listen after [\d.]+ s/,
     })
     assert.deepEqual(left(), [])
   })
@@ -138,7 +188,7 @@ describe('a command as a server', { skip }, () => {
     await ask(server.target, { ...READY, path: '/end' }, 60_000).catch(() => {})
     while (server.whyEnded() === undefined) await new Promise((resolve) => setTimeout(resolve, 20))
     assert.equal(server.whyEnded(), 'it ended with exit code 3')
-    assert.deepEqual(said, ['the end'])
+    assert.deepEqual(said, ['printed: the end'])
     await server.stop()
   })
 

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openConnection } from '@startgrid/wire/client.ts'
+import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
+import type { Target } from '@startgrid/wire/target.ts'
+import type { Asked } from '../../model/experiment.ts'
+import { differenceOf, learn, type Template } from './equal-work.ts'
+import { askOften, quote } from './request.ts'
+
+/** What a server was asked under load, and what it gave before. */
+export interface Known {
+  asked: Asked
+  status: number
+  template: Template
+  first: Response
+}
+
+const PATIENCE_MS = 3000
+/** A server that does it under load mostly does it now. */
+const MOST_RESPONSES = 300
+const MOST_MS = 2000
+
+/**
+ * Why requests failed, which the kinds of their errors alone do not say.
+ * @returns a clause that quotes bodies, for a person's eyes; undefined if nothing is found
+ */
+export async function causeOf(
+  errors: Readonly<Record<string, number>>,
+  { target, known, connections }: { target: Target; known: readonly Known[]; connections: number },
+): Promise<string | undefined> {
+  try {
+    if ('status' in errors || 'body' in errors)
+      for (const one of known) {
+        const found = await otherResponse(target, one)
+        if (found !== undefined) return found
+      }
+    if ('reset' in errors || 'connect' in errors) {
+      const kept = await keptOpen(target, connections)
+      if (kept < connections)
+        return `it keeps only ${kept} of ${connections} connections open: try -c ${Math.max(1, kept)}`
+      for (const one of known) {
+        const served = await servedByOne(target, one.asked)
+        if (served !== undefined)
+          return `it closes each connection after ${served} responses without saying so (connection: close), and a request on its way is lost: let it keep them`
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof NoResponse)) throw error
+  }
+  return undefined
+}
+
+async function otherResponse(
+  target: Target,
+  { asked, status, template, first }: Known,
+): Promise<string | undefined> {
+  const until = performance.now() + MOST_MS
+  let count = 0
+  for await (const { response } of askOften(target, asked, PATIENCE_MS)) {
+    if (response.status !== status)
+      return `it now responds with status ${response.status}: ${quote(response)}`
+    if (differenceOf(learn([response.body]).template, template) !== undefined)
+      return `at first it responded ${quote(first)}, and later ${quote(response)}: if it was still starting, --ready-path says what tells that it is ready`
+    if (++count === MOST_RESPONSES || performance.now() > until) return undefined
+  }
+  return undefined
+}
+
+/** Of connections that are opened at once and say nothing. */
+async function keptOpen(target: Target, count: number): Promise<number> {
+  const opening = Array.from({ length: count }, () =>
+    openConnection(target, { timeoutMs: PATIENCE_MS }).catch(() => undefined),
+  )
+  const opened = await Promise.all(opening)
+  await sleep(300)
+  const kept = opened.filter((one) => one?.isOpen).length
+  for (const one of opened) one?.destroy()
+  return kept
+}
+
+/** Responses on one connection before it was closed; undefined if it was not. */
+async function servedByOne(target: Target, asked: Asked): Promise<number | undefined> {
+  const until = performance.now() + MOST_MS
+  let count = 0
+  for await (const { connection } of askOften(target, asked, PATIENCE_MS)) {
+    if (connection > 1) return count
+    if (++count === MOST_RESPONSES || performance.now() > until) return undefined
+  }
+  return undefined
+}
