@@ -1,5 +1,4 @@
-import { formatMinutes } from '@startgrid/cli/duration.ts'
-import { formatShort } from '@startgrid/cli/numbers.ts'
+import { formatMinutes, formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { LEAST_HEATS } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'

@@ -51,21 +51,6 @@ test('without NGINX its cells are skipped; Ctrl-C keeps what was measured', asyn
   assertNothingLeft(place)
 })
 
-test('full: SIGTERM and SIGHUP keep it as well, each with its exit code', async () => {
-  for (const [signal, expected] of [
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const) {
-    const run = start(['--only', 'node', ...NODE, '--heats', '100'])
-    await saying(run, 'heat 3 of')
-    run.child.kill(signal)
-    const { code, stderr } = await run.ended
-    assert.equal(code, expected, stderr)
-    assertReported(run.place)
-    assertNothingLeft(run.place)
-  }
-})
-
 /** `script` is that terminal: when it is killed, the kernel hangs up. */
 test('full: a terminal that is lost leaves the report of what was measured', {
   skip: skip || whyNoScript(),
@@ -120,20 +105,6 @@ test('full: Ctrl-C while apps start stops them as well', async () => {
   assert.equal(code, 130, stderr())
   assert.deepEqual(readResult(join(place, 'out/result.json')).heats, [])
   assertNothingLeft(place)
-})
-
-test('full: a second Ctrl-C ends at once', async () => {
-  const run = start(['--only', 'node', ...NODE])
-  await saying(run, 'heat 1 of')
-  // Stopped servers cannot end in good order, so the first Ctrl-C waits for them.
-  const server = linux ? await findProcess(run.place, /server\.ts status/) : 0
-  if (linux) process.kill(server, 'SIGSTOP')
-  run.child.kill('SIGINT')
-  await saying(run, 'once more ends at once')
-  await sleep(600)
-  run.child.kill('SIGINT')
-  const { code } = await run.ended.finally(() => linux && process.kill(server, 'SIGKILL'))
-  assert.equal(code, 130)
 })
 
 test('full: what dies during a run voids its cells, and the rest goes on', { skip }, async () => {

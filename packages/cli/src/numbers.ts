@@ -108,3 +108,9 @@ export function orUnknown(value: number | null | undefined, format: (value: numb
 export function formatTimestamp(iso: string): string {
   return `${iso.slice(0, 16).replace('T', ' ')} UTC`
 }
+
+/** Milliseconds as minutes and seconds: `3:05`. */
+export function formatMinutes(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}

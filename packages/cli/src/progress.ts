@@ -1,4 +1,4 @@
-import { formatMinutes } from './duration.ts'
+import { formatMinutes } from './numbers.ts'
 import { COLUMNS, wrap } from './text.ts'
 
 /** Shows the progress of a long run on standard error: on a terminal that moves its cursor a bar with the time left, otherwise a line per step. */

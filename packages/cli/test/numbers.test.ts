@@ -5,6 +5,7 @@ import {
   formatEnds,
   formatMegabytes,
   formatMicros,
+  formatMinutes,
   formatMs,
   formatParts,
   formatPercent,
@@ -34,7 +35,8 @@ test('short figures have about three digits, also where rounding adds one', () =
   ])
 })
 
-test('units: microseconds, milliseconds, 10^6 bytes, time', () => {
+test('units: microseconds, milliseconds, 10^6 bytes, times', () => {
+  assert.deepEqual([0, 59_499, 59_500, 185_000].map(formatMinutes), ['0:00', '0:59', '1:00', '3:05'])
   assert.equal(formatMicros(16.52e-6), '16.5')
   assert.deepEqual([0.4118, 1.204, 12.34, 1204].map(formatMs), ['0.412', '1.20', '12.3', '1,204'])
   assert.equal(formatMegabytes(107.4e6), '107')

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { formatMinutes } from '../src/duration.ts'
 import { Clock, createProgress } from '../src/progress.ts'
-import { oneLine, wrap } from '../src/text.ts'
 
 const XTERM = { TERM: 'xterm' }
 
@@ -80,24 +78,4 @@ test('the time left begins with the plan and ends with experience', () => {
   assert.equal(clock.left(), 0)
   now = 1000
   assert.equal(clock.left(), 0)
-})
-
-test('times are minutes and seconds', () => {
-  assert.deepEqual([0, 59_499, 59_500, 185_000].map(formatMinutes), ['0:00', '0:59', '1:00', '3:05'])
-})
-
-test('long texts are wrapped at spaces', () => {
-  const text = 'word '.repeat(40).trim()
-  const lines = wrap(text, '  ').split('\n')
-  assert.ok(lines.length > 2 && lines.every((line) => line.length <= 80))
-  assert.ok(lines.slice(1).every((line) => line.startsWith('  word')))
-  assert.equal(lines.map((line) => line.trim()).join(' '), text)
-  assert.equal(wrap('x'.repeat(100)), 'x'.repeat(100))
-})
-
-test('an error becomes one line, a stack trace its error', () => {
-  assert.equal(oneLine(new Error('It failed.')), 'It failed')
-  assert.equal(oneLine('first\nsecond'), 'first')
-  const trace = 'app ended: file:///a/b.ts:12\nthrow x\n^\n\nTypeError: x is not $&\n    at file:///a/b.ts:12'
-  assert.equal(oneLine(trace), 'app ended: TypeError: x is not $&')
 })

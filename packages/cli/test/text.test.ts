@@ -8,14 +8,6 @@ test('lines break at spaces, before the column, and later ones are indented', ()
   assert.equal(wrap('', '  ', 10), '')
 })
 
-test('the default is 80 columns', () => {
-  const lines = wrap('word '.repeat(60).trim()).split('\n')
-  assert.deepEqual(
-    lines.slice(0, -1).map((line) => line.length),
-    Array.from({ length: lines.length - 1 }, () => 79),
-  )
-})
-
 test('a word that is too long stays whole', () => {
   assert.equal(wrap('a https://example.org/path b', '', 10), 'a\nhttps://example.org/path\nb')
 })

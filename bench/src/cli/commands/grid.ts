@@ -1,6 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { formatMinutes } from '@startgrid/cli/duration.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { formatMinutes } from '@startgrid/cli/numbers.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { LEAST_HEATS, leastTimeMs } from '../../experiment/budget.ts'

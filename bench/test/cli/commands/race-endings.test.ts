@@ -28,106 +28,85 @@ interface Running {
   output: string
   /** What is written to standard error, until it says this. */
   says(text: string): Promise<void>
-  /** A process of the run whose command line holds this. */
-  find(text: string): number
-  runs(text: string): boolean
+  /** A process of the run whose command line holds this; undefined if there is none. */
+  find(text: string): number | undefined
 }
 
 interface Way {
   server?: string
   manifest?: object
-  end(run: Running): Promise<void>
+  end(run: Running): Promise<unknown>
   /** Exit code, or the signal; one of them. */
   ends: number | string | readonly number[]
 }
 
-const atHeat = (end: (run: Running) => void | Promise<void>) => async (run: Running) => {
-  await run.says('heat 1 of')
-  await end(run)
-}
+const HEAT = 'heat 1 of'
+const INSTALLS = { scripts: { start: 'node server.js', preinstall: 'sleep 600' } }
 
-interface Phase {
-  manifest?: object
-  reach(run: Running): Promise<void>
-}
-
-const PHASES: Readonly<Record<string, Phase>> = {
-  installs: {
-    manifest: { scripts: { start: 'node server.js', preinstall: 'sleep 600' } },
-    reach: async ({ says, runs }) => {
-      await says('installing')
-      while (!runs('sleep')) await sleep(20)
-    },
-  },
-  'compares responses': { reach: ({ says }) => says('comparing responses') },
-  'warms up': { reach: ({ says }) => says('heat 1 of') },
-  measures: {
-    reach: async ({ says }) => {
-      await says('heat 1 of')
-      await sleep(2000)
-    },
-  },
-  reports: {
-    reach: async ({ child, output }) => {
-      while (child.exitCode === null && heatsIn(output) < 2) await sleep(5)
-    },
-  },
-}
-
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGKILL: 'SIGKILL' } as const
-
-const BY_SIGNAL = Object.entries(PHASES).flatMap(([phase, { reach, ...more }]) =>
-  Object.entries(SIGNALS).map(([signal, code]): [string, Way] => [
-    `${signal} while it ${phase}`,
-    {
-      ...more,
-      end: async (run) => {
-        await reach(run)
-        run.child.kill(signal as keyof typeof SIGNALS)
-      },
-      // Where it is over before it hears of it, it ends as usual.
-      ends: phase === 'reports' && typeof code === 'number' ? [code, 0] : code,
-    },
-  ]),
-)
+const after =
+  (text: string, signal: NodeJS.Signals, ms = 0) =>
+  async ({ says, child }: Running) => {
+    await says(text)
+    await sleep(ms)
+    child.kill(signal)
+  }
 
 const WAYS: Readonly<Record<string, Way>> = {
-  ...Object.fromEntries(BY_SIGNAL),
-  'SIGKILL of the guard, then SIGINT': {
-    end: atHeat(({ child, find }) => {
-      process.kill(find('guard-process'), 'SIGKILL')
+  'SIGINT while it measures': { end: after(HEAT, 'SIGINT', 2000), ends: 130 },
+  'SIGKILL while it measures': { end: after(HEAT, 'SIGKILL', 2000), ends: 'SIGKILL' },
+  'SIGHUP while it warms up': { end: after(HEAT, 'SIGHUP'), ends: 129 },
+  'SIGKILL while it compares responses': { end: after('comparing responses', 'SIGKILL'), ends: 'SIGKILL' },
+  'SIGTERM while it installs': {
+    manifest: INSTALLS,
+    end: async (run) => {
+      while (run.find('sleep') === undefined) await sleep(20)
+      run.child.kill('SIGTERM')
+    },
+    ends: 143,
+  },
+  'SIGKILL while it installs': {
+    manifest: INSTALLS,
+    end: after('installing', 'SIGKILL', 1000),
+    ends: 'SIGKILL',
+  },
+  'SIGINT while it reports': {
+    end: async ({ child, output }) => {
+      while (child.exitCode === null && heatsIn(output) < 2) await sleep(5)
       child.kill('SIGINT')
-    }),
+    },
+    // Where it is over before it hears of it, it ends as usual.
+    ends: [130, 0],
+  },
+  'SIGKILL of the guard, then SIGINT': {
+    end: async ({ says, child, find }) => {
+      await says(HEAT)
+      process.kill(find('guard-process') ?? 0, 'SIGKILL')
+      child.kill('SIGINT')
+    },
     ends: 130,
   },
   'SIGINT twice, and servers that ignore SIGTERM': {
     server: DEAF,
     // In the pilot: later, the run knows that they ignore it, and waits for 100 ms only.
-    end: async ({ child, says }) => {
-      await says('comparing responses')
-      child.kill('SIGINT')
-      await says('once more ends at once')
-      await sleep(600)
-      child.kill('SIGINT')
+    end: async (run) => {
+      await after('comparing responses', 'SIGINT')(run)
+      await after('once more ends at once', 'SIGINT', 600)(run)
     },
     ends: 130,
   },
-  'SIGINT, and servers that ignore SIGTERM': {
-    server: DEAF,
-    end: atHeat(({ child }) => void child.kill('SIGINT')),
-    ends: 130,
-  },
+  'SIGINT, and servers that ignore SIGTERM': { server: DEAF, end: after(HEAT, 'SIGINT'), ends: 130 },
   'SIGKILL, and servers in sessions of their own': {
     server: AWAY,
-    end: atHeat(({ child }) => void child.kill('SIGKILL')),
+    end: after(HEAT, 'SIGKILL'),
     ends: 'SIGKILL',
   },
   'reports that cannot be written': {
-    end: atHeat(({ output }) => {
+    end: async ({ says, output }) => {
+      await says(HEAT)
       // The directory is made when there is something to store.
       rmSync(output, { recursive: true, force: true })
       writeFileSync(output, 'a file')
-    }),
+    },
     ends: 1,
   },
   'an installer that fails, and leaves something running': {
@@ -136,7 +115,10 @@ const WAYS: Readonly<Record<string, Way>> = {
     ends: 1,
   },
   'a reader that closes the pipe': {
-    end: atHeat(({ child }) => void child.stdout?.destroy()),
+    end: async ({ says, child }) => {
+      await says(HEAT)
+      child.stdout?.destroy()
+    },
     ends: 0,
   },
 }
@@ -223,12 +205,7 @@ function start(place: string, mark: string): Running {
         await sleep(20)
       }
     },
-    find: (text) => {
-      const found = findProcess(mark, text)
-      assert.ok(found !== undefined, `${text} does not run`)
-      return found
-    },
-    runs: (text) => findProcess(mark, text) !== undefined,
+    find: (text) => findProcess(mark, text),
   }
 }
 

@@ -1,4 +1,3 @@
-import { formatDuration } from '@startgrid/cli/duration.ts'
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import { wrap } from '@startgrid/cli/text.ts'
 import type { LoadPlan } from '../engine/plan.ts'
@@ -17,7 +16,7 @@ export function title(
   const more = typeof path === 'string' || path.length === 1 ? '' : ` and ${path.length - 1} more`
   const plural = connections === 1 ? '' : 's'
   const pace = rate === undefined ? '' : ` at ${integer(rate)} per second`
-  return `${method} ${url}${more} with ${integer(connections)} connection${plural}${pace} for ${formatDuration(durationMs)}`
+  return `${method} ${url}${more} with ${integer(connections)} connection${plural}${pace} for ${durationMs < 1_000 ? `${durationMs} ms` : `${durationMs / 1_000} s`}`
 }
 
 /** A result for a person, at most 80 columns wide. */

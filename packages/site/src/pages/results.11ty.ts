@@ -3,21 +3,19 @@ import { nameOf } from '@startgrid/bench/src/model/names.ts'
 import type { RaceResult } from '@startgrid/bench/src/model/result.ts'
 import { type Chart, ratioChart } from '@startgrid/bench/src/report/document.ts'
 import { drawChart } from '@startgrid/bench/src/report/html/charts.ts'
-import { html, type Markup, prose, trusted } from '@startgrid/bench/src/report/html/markup.ts'
+import { html, type Markup, prose } from '@startgrid/bench/src/report/html/markup.ts'
 import {
   formatMegabytes,
   formatMicros,
   formatMs,
   formatRate,
-  formatRatio,
   formatRatioInterval,
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import type { Interval } from '@startgrid/stats/estimate.ts'
 import { groupsOf, inGroups, type Machine, placeOf, readMachines, startupOf } from '../machines.ts'
 
-/** Results: every race of every machine. A script shows one at a time, and compares two apps; without it all are there. */
+/** Results: every race of every machine. A script shows one at a time; without it all are there. */
 export function render(): string {
   const machines = readMachines()
   const standings = machines.flatMap((machine) => machine.standings)
@@ -43,15 +41,9 @@ ${pick(
   options(({ topology }) => topology),
 )}
 </form>
-<form id="pair" aria-label="Two apps" hidden>
-<label>Compare <select name="a"></select></label>
-<label>with <select name="b"></select></label>
-<output></output>
-</form>
 ${machines.map(machineSection)}
 <h2>How a change is judged</h2>
 <p>Not by a curve over days: bare Node is the denominator and gets faster as well, and hosts change. Race both commits within the same minutes: <code>npx pnpm@12 bench race --git main</code>.</p>
-<script type="application/json" id="figures">${trusted(JSON.stringify(figuresOf(machines)).replaceAll('<', '\\u003c'))}</script>
 `.toString()
 }
 
@@ -142,62 +134,4 @@ function table(id: string, entries: readonly StandingEntry[], result: RaceResult
     (entry) =>
       html`<tr><th scope="row">${nameOf(entry.spec)}</th>${columns.map(([, text]) => html`<td class="right">${text(entry, result)}</td>`)}</tr>\n`,
   )}</tbody></table></div>`
-}
-
-interface AppFigures {
-  cpu: string
-  memory: string
-  startup: string
-  /** Requests per second over those of another app, by its name, and whether the two were told apart. */
-  over: Record<string, [ratio: string, isShown: boolean]>
-}
-
-/** What the script compares, by machine, race and app. */
-function figuresOf(machines: readonly Machine[]): Record<string, Record<string, Record<string, AppFigures>>> {
-  return Object.fromEntries(
-    machines.map(({ name, result, standings }) => [
-      name,
-      Object.fromEntries(
-        standings.map((standing) => [`${standing.race} ${standing.topology}`, appsOf(standing, result)]),
-      ),
-    ]),
-  )
-}
-
-function appsOf({ entries, races }: Standing, result: RaceResult): Record<string, AppFigures> {
-  const counted = entries.filter(({ places }) => places.rate !== null)
-  const groups = groupsOf(entries)
-  const isTie = (...both: StandingEntry[]) => groups.some((group) => both.every((one) => group.includes(one)))
-  const over = (entry: StandingEntry) =>
-    counted
-      .filter((other) => other !== entry)
-      .map((other) => [nameOf(other.spec), [ratioOf(entry, other, races.rate), !isTie(entry, other)]])
-  return Object.fromEntries(
-    counted.map((entry) => [
-      nameOf(entry.spec),
-      {
-        cpu: orUnknown(entry.figures.cpu?.value, formatMicros),
-        memory: orUnknown(entry.figures.peakMemory.app, formatMegabytes),
-        startup: startupText(result, entry.spec.app),
-        over: Object.fromEntries(over(entry)),
-      },
-    ]),
-  )
-}
-
-/** A pair as it was compared; else its ratio to the baseline; else, in a result that stored no pairs, the ratio alone. */
-function ratioOf(entry: StandingEntry, other: StandingEntry, race: Standing['races']['rate']): string {
-  const [a, b] = [entry.spec.id, other.spec.id]
-  const [mine, theirs] = [entry.places.rate?.ratio, other.places.rate?.ratio]
-  for (const pair of race?.pairs ?? []) {
-    if (pair.a === a && pair.b === b) return formatRatioInterval(pair.ratio)
-    if (pair.a === b && pair.b === a) return formatRatioInterval(inverse(pair.ratio))
-  }
-  if (mine != null && b === race?.baseline) return formatRatioInterval(mine)
-  if (theirs != null && a === race?.baseline) return formatRatioInterval(inverse(theirs))
-  return formatRatio((mine?.value ?? Number.NaN) / (theirs?.value ?? Number.NaN))
-}
-
-function inverse({ value, low, high }: Interval): Interval {
-  return { value: 1 / value, low: high === null ? null : 1 / high, high: low === null ? null : 1 / low }
 }
