@@ -1,5 +1,5 @@
 import { describe } from 'node:test'
-import { APPS } from '../src/apps.ts'
+import { APPS, findApps } from '../src/apps.ts'
 import { testBehindNginx } from './conformance.ts'
 import { testHotReload } from './hot-reload.ts'
 import { testHydration } from './hydration.ts'
@@ -10,3 +10,6 @@ describe('full: every app', () => {
   for (const topology of ['direct', 'nginx'] as const) testHydration(pages, topology)
   testHotReload(pages.filter(({ runtime }) => runtime !== 'nginx'))
 })
+
+// Without NGINX each app has its own test in apps/. Behind it, one framework is always tried.
+testBehindNginx([...findApps('fastify/hello'), ...findApps('fastify/ssr')], 'nginx-tls')

@@ -10,7 +10,6 @@ import { findProcesses } from '@startgrid/machine/processes.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { APPS } from '../src/apps.ts'
 import { hasTool, type Launch, launch } from '../src/launcher.ts'
-import { get } from './client.ts'
 
 /**
  * How every framework's apps start, log and stop: what an orchestrator sees. That none loses a request, and that a second signal,
@@ -57,12 +56,17 @@ for (const hello of APPS.filter(({ role }) => role === 'hello')) {
       const launched = await launch(hello, { env })
       assert.match(launched.ready.address, /^http:\/\/127\.0\.0\.1:\d+$/)
       const stopped = launched.stop()
-      await until('it was still ready', async () => (await get(launched.target, '/readyz')).status === 503)
-      assert.equal((await get(launched.target, '/livez')).status, 200)
+      const get = async (path: string, headers = {}) => {
+        const response = await fetch(launched.ready.address + path, { headers })
+        await response.text()
+        return response
+      }
+      await until('it was still ready', async () => (await get('/readyz')).status === 503)
+      assert.equal((await get('/livez')).status, 200)
       const headers = { 'x-request-id': 'logged-1', 'x-forwarded-for': '198.51.100.9, 203.0.113.7' }
-      const response = await get(launched.target, '/json?x=1', headers)
+      const response = await get('/json?x=1', headers)
       // If it said "close", clients would come back, and meet a socket that is about to be closed.
-      assert.deepEqual([response.status, response.connection === 'close'], [200, false])
+      assert.deepEqual([response.status, response.headers.get('connection') === 'close'], [200, false])
       assert.equal(await stopped, 0)
       const [line, ...more] = responsesIn(launched)
       assert.deepEqual(more, [])
