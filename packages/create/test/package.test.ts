@@ -1,15 +1,18 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startNode, startProgram } from '@startgrid/cli/test-programs.ts'
+import { startProgram } from '@startgrid/cli/test-programs.ts'
+import { APPS } from '../../eject/src/choices.ts'
+import { makeProject } from '../../eject/src/project.ts'
+import { readSource } from '../../eject/src/source.ts'
 
 /** The package as npm packs and runs it. */
 
 const LIMIT = { timeout: 300_000 }
-const EJECT = fileURLToPath(new URL('../../eject/src/cli.ts', import.meta.url))
+const OPTIONS = ['telemetry', 'nginx', 'kubernetes'] as const
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 let directory: string
@@ -43,16 +46,20 @@ describe('create-startgrid', () => {
   })
 
   test('run from the tarball, it makes the same project as pnpm eject', LIMIT, async () => {
-    const [ours, theirs] = [join(directory, 'ours'), join(directory, 'theirs')]
-    mkdirSync(ours)
-    mkdirSync(theirs)
-    const args = ['express/ssr', 'my-app', '--with', 'telemetry,nginx,kubernetes']
-    const created = await create(args, theirs)
-    equal(created.code, 0, created.stderr)
-    match(created.stdout, /^my-app is a project of its own now/)
-    const ejected = await startNode([EJECT, ...args], { cwd: ours, env }).ended
-    equal(ejected.code, 0, ejected.stderr)
-    deepEqual(readAll(join(theirs, 'my-app')), readAll(join(ours, 'my-app')))
+    const name = 'my-app'
+    const { code, stdout, stderr } = await create(['express/ssr', name, '--with', OPTIONS.join()], directory)
+    equal(code, 0, stderr)
+    match(stdout, /^my-app is a project of its own now/)
+    const [app] = APPS.filter((one) => one.name === 'express/ssr')
+    ok(app)
+    const expected = makeProject(readSource(), { app, name, options: OPTIONS })
+    const project = join(directory, name)
+    const entries = readdirSync(project, { recursive: true, withFileTypes: true })
+    // npx runs offline here, where npm may write no lockfile.
+    const files = entries.filter((one) => one.isFile() && one.name !== 'package-lock.json')
+    const paths = files.map((one) => join(one.parentPath, one.name))
+    const made = paths.map((path) => [relative(project, path), readFileSync(path, 'utf8')])
+    deepEqual(Object.fromEntries(made), Object.fromEntries(expected))
   })
 
   test('without a terminal it lists the apps, and asks nothing', LIMIT, async () => {
@@ -64,11 +71,3 @@ describe('create-startgrid', () => {
     deepEqual(readdirSync(empty), [])
   })
 })
-
-/** All files by path, but the lockfile: npx runs offline here, where npm may write none. */
-function readAll(root: string): Record<string, string> {
-  const entries = readdirSync(root, { recursive: true, withFileTypes: true })
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  const kept = paths.filter((path) => !path.endsWith('package-lock.json')).sort()
-  return Object.fromEntries(kept.map((path) => [path.slice(root.length), readFileSync(path, 'utf8')]))
-}

@@ -58,7 +58,7 @@ async function drainAtOnce(subject: Subject): Promise<Attempt> {
  * come back just before it stops, and are reset.
  */
 async function drainWhileClientsReturn(subject: Subject): Promise<Attempt> {
-  const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '2000' } })
+  const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '1000' } })
   const neverTells = launched.ready.nginx !== undefined && !subject.nginx.keepaliveMinTimeout // NGINX before 1.27.4
   if (neverTells) return { findings: [], disturbances: [] }
   const { target } = launched
