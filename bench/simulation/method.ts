@@ -42,9 +42,9 @@ export async function measureByBenchmark(
     runHeats(silentRun(result), planOf(experiment, { result, environment, generator })),
   )
   return {
-    findings: () => findingsOf(analyse(result)),
+    findings: () => findingsOf(analyse(experiment, result)),
     /** Everything that was stored, for a test that it stays the same. */
-    result: () => ({ ...result, analysis: analyse(result) }),
+    result: () => ({ ...result, analysis: analyse(experiment, result) }),
   }
 }
 

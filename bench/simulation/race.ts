@@ -1,6 +1,6 @@
 import { createRace, RACE_SETTINGS } from '../src/experiment/race.ts'
 import { createStudyResult } from '../src/experiment/result.ts'
-import { analyseStudy } from '../src/judge/study/analysis.ts'
+import { analyse } from '../src/judge/analysis.ts'
 import { runHeats } from '../src/measure/heats.ts'
 import { planOfRace } from '../src/measure/race.ts'
 import type { Experiment } from '../src/model/experiment.ts'
@@ -46,7 +46,7 @@ async function raceInWorld(
   await onClockOf(world, () =>
     runHeats(silentRun(result), planOfRace(experiment, { result, environment, generator })),
   )
-  const [finding] = analyseStudy(experiment, result).findings ?? []
+  const [finding] = analyse(experiment, result).findings
   if (finding === undefined) throw new Error('The race found nothing.')
   return { finding, heats: result.heats.length }
 }

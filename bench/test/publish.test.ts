@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { analyseStudy } from '../src/judge/study/analysis.ts'
+import { analyse } from '../src/judge/analysis.ts'
 import type { RaceResult } from '../src/model/result.ts'
 import { ResultError, recordOf } from '../src/model/result-file.ts'
 import { DOCS, MARKS, storeResult, writePages } from '../src/publish.ts'
@@ -22,7 +22,7 @@ function directory(t: TestContext): string {
   t.after(() => rmSync(path, { recursive: true }))
   const result = measureOnPaper({ fast: [40_000, 41_000], slow: [20_000, 20_100], wide: [40_000, 40_500] })
   result.finishedAt = '2026-11-21T10:10:00.000Z'
-  result.analysis = analyseStudy(PAPER, result)
+  result.analysis = analyse(PAPER, result)
   equal(storeResult(result, path), undefined, 'docs do not tell of it')
   mkdirSync(join(path, 'studies'))
   writeFileSync(join(path, 'studies/paper.md'), PAGE)
@@ -59,7 +59,7 @@ test('one table has all claims with their verdicts, and names the machine', (t) 
 test('verdicts of two machines stand side by side, and the page has the newer figures', (t) => {
   const path = directory(t)
   const newer = measureOnPaper({ fast: [10_000, 10_050], slow: [20_000, 20_100], wide: [40_000, 40_500] })
-  newer.analysis = analyseStudy(PAPER, newer)
+  newer.analysis = analyse(PAPER, newer)
   newer.machine = { ...newer.machine, cpu: 'Example 9' }
   newer.startedAt = '2030-01-01T00:00:00.000Z'
   storeResult(newer, path)
@@ -94,7 +94,7 @@ test('a claim that is not reproduced names the versions of the source and ours',
   const rates = { fast: [20_000, 20_100, 19_900], slow: [40_000, 40_100, 39_900] }
   const study = { ...PAPER, source: { title: 'a', machine: 'b', tool: 'c', versions: { express: '4' } } }
   const result = measureOnPaper(rates, study)
-  result.analysis = analyseStudy(study, result)
+  result.analysis = analyse(study, result)
   result.versions.packages = { express: '5.3.0' }
   match(
     formatMarkdownPart(documentOfStudy(study, recordOf(result))),

@@ -1,6 +1,6 @@
 import { plural } from '@startgrid/cli/text.ts'
+import { isTested, LEAST_STARTS } from '../judge/findings.ts'
 import { wrongCells } from '../judge/gates.ts'
-import { isTested, LEAST_STARTS } from '../judge/study/findings.ts'
 import type { StoredResult, StudyResult } from '../model/result.ts'
 import { describeCaught, describeRegression } from '../report/study/race-document.ts'
 

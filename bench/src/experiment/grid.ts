@@ -22,6 +22,7 @@ export function gridExperiment(options: GridOptions): Experiment {
         role,
         {
           ...{ systems: namesOf(systems), workload: WORKLOADS[role] },
+          ranks: true,
           connections: options.connections ?? CONNECTIONS[role],
           ...(options.latency && { openLoop: namesOf(systems.filter(hasLatency)) }),
         },

@@ -1,70 +1,155 @@
-import type { Cell } from '../model/cell.ts'
-import type { Analysis, MainMetric } from '../model/figures.ts'
+import { mean } from '@startgrid/stats/moments.ts'
+import {
+  type Experiment,
+  isRanked,
+  METRICS,
+  type Measured as Quotable,
+  type Step,
+} from '../model/experiment.ts'
+import type { Analysis, CellFigures, MainMetric, StepResult } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
-import type { RaceResult } from '../model/result.ts'
-import { figuresOf } from './analysis/cell.ts'
-import { latenciesOf } from './analysis/latency.ts'
-import { proxyCostsOf, raceLayouts, raceOf } from './analysis/race.ts'
-import { type CellRecord, type JudgedCell, recordCells } from './analysis/record.ts'
-import { type Evidence, whyVoid } from './gates.ts'
+import type { RaceRecord } from '../model/result.ts'
+import { judgeClaim } from './claim.ts'
+import { Comparisons } from './comparisons.ts'
+import { costsOf } from './costs.ts'
+import { findingsOf } from './findings.ts'
+import type { whyVoid } from './gates.ts'
+import { openRateOf } from './latencies.ts'
+import { type JudgedCell, judgeCells, type Launch, type Measured, meanOf } from './launches.ts'
+import { proxyCostsOf, raceOf } from './ranks.ts'
 
-/** What was measured, and what judges it. */
-export type Measured = Pick<RaceResult, 'cells' | 'heats' | 'conformance' | 'settings' | 'stolen'>
-
-const METRICS: readonly MainMetric[] = ['rate', 'cpu']
+const RANKED: readonly MainMetric[] = ['rate', 'cpu']
 
 /**
- * All figures that follow from heats: pure, so that a result can be analysed again. Each race is analysed by itself; within it, a cell
- * that is void gets no figures, and no other figure has its numbers in it. Skipped cells are not in it at all.
+ * All figures that follow from heats: pure, so that a result can be analysed again. A cell that is void gets no figures, and no other figure has its
+ * numbers in it. Skipped cells are not in it at all.
  */
-export function analyse(measured: Measured, judge = whyVoid): Analysis {
-  const { heats } = measured
-  const cells = measured.cells.filter(({ skipped }) => skipped === null)
-  const { judged, shown } = judgeCells(cells, heats, (record) => judge(evidenceOf(record, measured)))
-  const races = [...Map.groupBy(shown, ({ cell }) => cell.race).values()]
-  const layouts = races.flatMap((records) => METRICS.flatMap((metric) => raceLayouts(records, metric)))
-  const latencies = new Map(races.flatMap((own) => [...latenciesOf(own, heats, measured.settings)]))
+export function analyse(
+  { races, claims, steps = [], costs }: Pick<Experiment, 'races' | 'claims' | 'steps' | 'costs'>,
+  measured: Measured & { race?: RaceRecord },
+  judge?: typeof whyVoid,
+): Analysis {
+  const { heats, settings, race } = measured
+  const judged = judgeCells(measured, judge)
+  // The spread of the first heats said how many follow. By the spread of all, intervals would hold the truth in 93.4 % only (docs/race.md).
+  const comparisons = new Comparisons(judged, races, race?.precision ? settings.heats : undefined)
+  const cells = judged.map((one) => figuresOf(one, comparisons, heats))
+  const openRates = Object.keys(races).flatMap((name) => {
+    const rate = openRateOf(heats, name)
+    return rate === undefined ? [] : [{ race: name, rate }]
+  })
+  const ranked = Object.keys(races).filter((name) => isRanked(races[name]))
+  const context = {
+    ...{ cells: measured.cells, figures: cells, ratio: comparisons.ratio },
+    measured: quotable(cells, openRates),
+  }
   return {
-    cells: judged.map((one) => ({
-      ...figuresOf(one, heats, layouts),
-      ...latencies.get(one.record.cell.id),
-    })),
-    races: layouts.flatMap((layout) => raceOf(layout) ?? []),
-    proxyCosts: races.flatMap((records) => METRICS.flatMap((metric) => proxyCostsOf(records, metric))),
+    findings:
+      race === undefined
+        ? []
+        : findingsOf(race.pilots, race.twin, comparisons.compare, (name) => takenIn(heats, name)),
+    cells,
+    races: ranked.flatMap((name) =>
+      RANKED.flatMap((metric) =>
+        comparisons.layoutsOf(name, metric).flatMap((layout) => raceOf(layout, metric) ?? []),
+      ),
+    ),
+    proxyCosts: ranked.flatMap((name) => {
+      const own = judged.filter(({ cell }) => cell.race === name)
+      return RANKED.flatMap((metric) => proxyCostsOf(own, metric))
+    }),
+    openRates,
+    claims: claims.map((claim) => judgeClaim(claim, context)),
+    steps: steps.map((step) => stepOf(step, comparisons)),
+    ...(costs !== undefined && {
+      costs: costs.map((one) => costsOf(one, (system) => cpuOf(judged, one.race, system))),
+    }),
   }
 }
 
-/**
- * All gates, and then the records again without the cells that are void: a number that does not count has no part in a pass.
- * @param cells that were tried
- */
-export function judgeCells(
-  cells: readonly Cell[],
-  heats: readonly Heat[],
-  judge: (record: CellRecord) => string | null,
-): { judged: JudgedCell[]; shown: CellRecord[] } {
-  const judged = recordCells(cells, heats).map((record): JudgedCell => ({ record, void: judge(record) }))
-  const shown = recordCells(
-    judged.filter((one) => one.void === null).map(({ record }) => record.cell),
-    heats,
-  )
-  return { judged, shown }
+/** The part of the servers' core that others used; null if it is not known. */
+function takenIn(heats: readonly Heat[], race: string): number | null {
+  const parts = heats
+    .filter((heat) => heat.race === race)
+    .flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
+    .flatMap(({ disturbance: { serverForeign } }) => serverForeign ?? [])
+  return parts.length === 0 ? null : mean(parts)
 }
 
-export function evidenceOf(
-  { cell, slices, counted }: CellRecord,
-  measured: Omit<Measured, 'cells'>,
-): Evidence {
-  const { conformance, heats, settings, stolen } = measured
+/** CPU seconds per request of a valid system, by heat of its race; null where nothing counts. */
+function cpuOf(judged: readonly JudgedCell[], race: string, system: string): (number | null)[] {
+  const own = judged.find((one) => one.void === null && one.cell.race === race && one.cell.system === system)
+  return (own?.launches ?? []).map((launch) =>
+    launch?.logs.cpu === undefined ? null : Math.exp(launch.logs.cpu),
+  )
+}
+
+function figuresOf(
+  { cell, launches, slices, disturbed, openLoops, void: reason }: JudgedCell,
+  comparisons: Comparisons,
+  heats: readonly Heat[],
+): CellFigures {
+  const { id, race, system } = cell
+  const counted = launches.filter((one) => one !== null)
+  const shown = reason === null ? counted : []
+  const figures = METRICS.flatMap((metric) => {
+    const value = comparisons.value(race, metric, system)
+    return value === null ? [] : [[metric, value] as const]
+  })
+  const cpu = (part: keyof Launch['cpu']) => meanOf(shown.map((one) => one.cpu[part]))
+  const shares = (part: 'least' | 'most') => meanOf(shown.map((one) => one.workerShares?.[part]))
+  const [least, most] = [shares('least'), shares('most')]
+  const handshakes = [...new Set(shown.flatMap((one) => one.handshakes))]
   return {
-    cell,
-    conformance: conformance.find((one) => one.cell === cell.id) ?? null,
-    slices: slices.flat(),
-    counted: counted.flat(),
-    failures: heats.flatMap(({ failures }) =>
-      failures.filter((one) => one.cell === cell.id).map(({ reason }) => reason),
-    ),
-    cores: settings.cores,
-    stolen,
+    ...{ cell: id, race, system },
+    ...{ launches: counted.length, slices, disturbed, openLoop: openLoops?.judged ?? null },
+    figures: Object.fromEntries(figures),
+    cpu: { app: cpu('app'), proxy: cpu('proxy'), generator: cpu('generator') },
+    coreUse: meanOf(shown.map(({ coreUse }) => coreUse)),
+    peakMemory:
+      reason === null
+        ? {
+            app: peakMemory(heats, race, cell.app),
+            proxy: cell.topology === 'direct' ? null : peakMemory(heats, race, 'nginx'),
+          }
+        : { app: null, proxy: null },
+    upstreamConnections: cell.topology !== 'direct' ? meanOf(shown.map((one) => one.otherConnections)) : null,
+    workerShares: least === null || most === null ? null : { least, most },
+    ...(handshakes.length > 0 && { handshakes }),
+    void: reason,
+  }
+}
+
+/** The highest of all launches of its race. */
+function peakMemory(heats: readonly Heat[], race: string, app: string): number | null {
+  const peaks = heats
+    .filter((heat) => heat.race === race)
+    .flatMap(({ launches }) => launches.flatMap((one) => (one.app === app ? (one.peakMemory ?? []) : [])))
+  return peaks.length === 0 ? null : Math.max(...peaks)
+}
+
+function stepOf({ what, race, from, to }: Step, comparisons: Comparisons): StepResult {
+  const [before, after] = [comparisons.value(race, 'cpu', from), comparisons.value(race, 'cpu', to)]
+  return {
+    ...{ what, race, from, to },
+    cpu: before && after && { from: before.value, to: after.value },
+    // Where the system does not tell CPU time, a busy core has a time per response.
+    ratio: comparisons.ratio(race, 'cpu', to, from) ?? comparisons.ratio(race, 'rate', from, to),
+  }
+}
+
+/** What the reason of a claim may quote. */
+function quotable(cells: readonly CellFigures[], openRates: Analysis['openRates']): Quotable {
+  const find = (race: string, system: string) =>
+    cells.find((one) => one.race === race && one.system === system && one.void === null)
+  return {
+    value: (race, system, metric) => find(race, system)?.figures[metric]?.value,
+    cpu: (race, system) => {
+      const { app, proxy } = find(race, system)?.cpu ?? {}
+      return { app: app ?? undefined, proxy: proxy ?? undefined }
+    },
+    upstreamConnections: (race, system) => find(race, system)?.upstreamConnections ?? undefined,
+    coreUse: (race, system) => find(race, system)?.coreUse ?? undefined,
+    openRate: (race) => openRates.find((one) => one.race === race)?.rate,
   }
 }

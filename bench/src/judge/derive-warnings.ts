@@ -9,7 +9,7 @@ import {
   trialsOf,
   type Warning,
 } from '../model/result.ts'
-import { keptSlices } from './analysis/passes.ts'
+import { keptSlices } from './passes.ts'
 import { isCrowded } from './trial.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */

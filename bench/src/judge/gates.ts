@@ -1,12 +1,12 @@
 import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import type { Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import { quantile } from '@startgrid/stats/moments.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Slice, Trial } from '../model/heat.ts'
 import type { Run } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
-import { serverSeconds } from './analysis/slices.ts'
+import { worstPart } from './disturbance.ts'
+import { serverSeconds } from './passes.ts'
 
 /** All that the gates look at for one cell of a race: plain data, no figures that depend on how they are combined. */
 export interface Evidence {
@@ -118,36 +118,6 @@ function coreUse(cell: Cell, slices: readonly Slice[]): number | null {
       BUSIEST,
     ),
   )
-}
-
-/** Part of the time that others may take, or make us wait for. Less is noise like any other, which passes and launches average out. */
-const TAKEN_ABOVE = 0.2
-
-/**
- * Whether others visibly took a stretch of load, so that it does not count. Only what the kernel says of others decides, never what was
- * measured. What it does not say takes nothing.
- */
-export function isTaken(disturbance: Disturbance): boolean {
-  return isTakenPart(worstPart(disturbance))
-}
-
-/** @param part 0 to 1, of the time */
-export function isTakenPart(part: number): boolean {
-  return part > TAKEN_ABOVE
-}
-
-/** What counts: all that others did not take; everything if less than half would remain. No cell is void for that: intervals are wider. */
-export function keepQuiet<One>(
-  measured: readonly One[],
-  isQuiet: (one: One) => boolean,
-): { kept: readonly One[]; crowded: boolean } {
-  const quiet = measured.filter(isQuiet)
-  const crowded = quiet.length < measured.length / 2
-  return { kept: crowded ? measured : quiet, crowded }
-}
-
-function worstPart(disturbance: Disturbance): number {
-  return Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
 }
 
 /** How far the rate of responses may be from the offered one. */

@@ -5,7 +5,7 @@ import { tQuantile } from '@startgrid/stats/student.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Analysis, CellFigures, MainMetric, RaceFigures } from '../model/figures.ts'
 import type { RaceResult } from '../model/result.ts'
-import { isShown } from './analysis/race.ts'
+import { isShown } from './comparisons.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
 export interface Standing {

@@ -1,7 +1,8 @@
 import type { LoadResult } from '@startgrid/loadgen'
 import { occurred } from '../load/generator.ts'
 import type { PercentilesMs, Trial } from '../model/heat.ts'
-import { keepQuiet, whyNotOffered } from './gates.ts'
+import { keepQuiet } from './disturbance.ts'
+import { whyNotOffered } from './gates.ts'
 
 /** Where and when a load ran, and what the kernel says of it. */
 type TrialFrame = Pick<Trial, 'cell' | 'at' | 'cpuSeconds' | 'disturbance' | 'disturbed'>

@@ -1,6 +1,6 @@
 import { shuffle } from '@startgrid/stats/random.ts'
 import { commonRate, durationFor, MOST_PART, shareOf } from '../experiment/open-loop.ts'
-import { isQuiet } from '../judge/analysis/slices.ts'
+import { isQuiet } from '../judge/disturbance.ts'
 import { isSpoiled } from '../judge/lateness.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isLatency, isProbe } from '../model/experiment.ts'

@@ -6,9 +6,9 @@ import { ENDING_MS, MOST_HEATS } from '../experiment/budget.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
 import { fitPasses } from '../experiment/schedule.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
+import { analyse } from '../judge/analysis.ts'
+import { LEAST_STARTS } from '../judge/findings.ts'
 import { wrongCells } from '../judge/gates.ts'
-import { analyseStudy } from '../judge/study/analysis.ts'
-import { LEAST_STARTS } from '../judge/study/findings.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
 import type { Finding } from '../model/figures.ts'
 import type { StudyResult, Warning } from '../model/result.ts'
@@ -43,7 +43,7 @@ export async function runRace(
     ...context,
     experiment,
     openEnvironment: (options: EnvironmentOptions) => openCommands(experiment, { ...options, guard, cores }),
-    figures: (so: StudyResult) => analyseStudy(known, so),
+    figures: (so: StudyResult) => analyse(known, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     for (const warning of warnings) prepared.warn(warning)
@@ -164,7 +164,7 @@ export function planOfRace(
       // What has failed once is void, and the others have nothing to be compared with.
       if (wrongCells(result).size > 0) return true
       if (precision === null || heat <= heats) return false
-      needed ??= heatsFor(precision, heats, analyseStudy(experiment, result).findings ?? [])
+      needed ??= heatsFor(precision, heats, analyse(experiment, result).findings)
       return heat > needed
     },
   }

@@ -4,7 +4,6 @@ import { proveCells } from '../environments/conformance.ts'
 import { type Environment, type EnvironmentOptions, systemOf } from '../environments/environment.ts'
 import { openNative } from '../environments/native/environment.ts'
 import { analyse } from '../judge/analysis.ts'
-import { analyseStudy } from '../judge/study/analysis.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { StoredResult } from '../model/result.ts'
 import { runHeats } from './heats.ts'
@@ -27,7 +26,7 @@ export async function runExperiment<Kind extends StoredResult>(
     ...context,
     experiment,
     openEnvironment: (options: EnvironmentOptions) => open(experiment, result, options),
-    figures: (so: Kind) => (so.kind === 'rate' ? analyse(so) : analyseStudy(experiment, so)),
+    figures: (so: Kind) => analyse(experiment, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     const beganAt = performance.now()

@@ -199,6 +199,8 @@ export interface LoadRace {
    * can do that a claim about latency names (without such a claim: of all of these).
    */
   openLoop?: readonly string[]
+  /** Its apps are ranked, each topology by itself: then they are compared within it alone. Default: all with each other. */
+  ranks?: true
 }
 
 /** Systems that are measured one after the other by a program of their own, instead of by load. */
@@ -329,6 +331,10 @@ export interface Measured {
 
 export function isProbe(race: Race): race is ProbeRace {
   return 'probe' in race
+}
+
+export function isRanked(race: Race | undefined): boolean {
+  return race !== undefined && !isProbe(race) && race.ranks === true
 }
 
 /** The published ratio. */

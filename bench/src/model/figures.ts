@@ -10,36 +10,48 @@ import type { Metric } from './experiment.ts'
 /** What ranks and decides: responses per second, or CPU seconds of server and proxy per request. */
 export type MainMetric = 'rate' | 'cpu'
 
-/** Of a race of the grid. */
+/** What follows from the heats of an experiment. */
 export interface Analysis {
+  /** Of races of commands. */
+  findings: Finding[]
   cells: CellFigures[]
-  /** Comparisons within a race and topology. */
+  /** Of races that rank apps: comparisons within a topology. */
   races: RaceFigures[]
-  /** What NGINX in front costs, for every app measured both ways. */
+  /** What NGINX in front costs, for every app of these that was measured both ways. */
   proxyCosts: ProxyCost[]
+  /** Requests per second of the open loops, of races that have them. */
+  openRates: { race: string; rate: number }[]
+  claims: ClaimResult[]
+  steps: StepResult[]
+  costs?: CostsResult[]
 }
 
-/** The figures of one cell; all null if it is void. */
+/** The figures of one cell; none if it is void. */
 export interface CellFigures {
   cell: string
-  /** Launches with at least one slice that counts. */
+  race: string
+  system: string
+  /** Those with at least one slice that counts. */
   launches: number
   /** Slices that count. */
   slices: number
   /** Slices that others visibly disturbed. They do not count, unless they are most of a launch. */
   disturbed: number
-  rate: Interval | null
-  cpu: Interval | null
+  /** Null where no latency was asked for. */
+  openLoop: OpenLoop | null
+  figures: Partial<Record<Metric, Interval>>
   /** CPU seconds per request, apart. */
-  cpuParts: { app: number | null; proxy: number | null; generator: number | null }
-  /** Part of their core that server and proxy used, 0 to 1. */
+  cpu: { app: number | null; proxy: number | null; generator: number | null }
+  /** Part of their cores that server and proxy used, 0 to 1. */
   coreUse: number | null
   /** Highest resident memory of all launches, in bytes. */
   peakMemory: { app: number | null; proxy: number | null }
-  openLoop?: OpenLoop
-  /** With `--latency`: seconds from when a request was due, in open loop. */
-  p50?: Interval
-  p99?: Interval
+  /** Connections per request that NGINX opened to the app. */
+  upstreamConnections: number | null
+  /** Parts of the requests that the least and the most busy worker of a cluster served. */
+  workerShares: { least: number; most: number } | null
+  /** What its connections over TLS agreed on. */
+  handshakes?: string[]
   /** Why it does not count: a clause without the full stop; null if it does. */
   void: string | null
 }
@@ -102,40 +114,6 @@ export interface ProxyCost {
   topology: Topology
   metric: MainMetric
   ratio: Interval
-}
-
-/** Of a study, or of a race of commands. */
-export interface StudyAnalysis {
-  /** Of races of commands. */
-  findings?: Finding[]
-  cells: StudyFigures[]
-  /** Requests per second of the open loops, of races that have them. */
-  openRates: { race: string; rate: number }[]
-  claims: ClaimResult[]
-  steps: StepResult[]
-  costs?: CostsResult[]
-}
-
-export interface StudyFigures {
-  race: string
-  system: string
-  /** Those that count. */
-  launches: number
-  /** Null where no latency was asked for. */
-  openLoop: OpenLoop | null
-  figures: Partial<Record<Metric, Interval>>
-  /** CPU seconds per request. */
-  cpu: { app: number | null; proxy: number | null }
-  /** Part of their cores that the servers used, 0 to 1. */
-  coreUse: number | null
-  /** Connections per request that NGINX opened to the app. */
-  upstreamConnections: number | null
-  /** Parts of the requests that the least and the most busy worker of a cluster served. */
-  workerShares: { least: number; most: number } | null
-  /** What its connections over TLS agreed on. */
-  handshakes?: string[]
-  /** Why it does not count: a clause without the full stop; null if it does. */
-  void: string | null
 }
 
 export type Verdict =

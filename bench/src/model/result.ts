@@ -2,7 +2,7 @@ import type { Machine } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
 import type { MachineWarning } from '@startgrid/machine/state.ts'
 import type { Cell, ConformanceRecord } from './cell.ts'
-import type { Analysis, PilotRecord, StudyAnalysis } from './figures.ts'
+import type { Analysis, PilotRecord } from './figures.ts'
 import type { Heat, Trial } from './heat.ts'
 import type { Settings } from './settings.ts'
 
@@ -50,7 +50,7 @@ export interface StudyResult extends Measured {
   study: string
   race?: RaceRecord
   /** Null before the first heat. */
-  analysis: StudyAnalysis | null
+  analysis: Analysis | null
 }
 
 /** What a file of a run has, whatever was measured. */

@@ -29,7 +29,7 @@ export function documentOf(result: RaceResult): Document {
 /** What the headings mean, and how far the figures reach. */
 function legendOf(result: RaceResult): string[] {
   const reach = describeReach(result)
-  const hasCosts = result.analysis?.cells.some(({ cpu }) => cpu !== null) ?? true
+  const hasCosts = result.analysis?.cells.some(({ figures }) => figures.cpu !== undefined) ?? true
   return [
     ...(reach === null ? [] : [reach]),
     `${RACE_LEGEND}${hasCosts ? ' CPU µs: of server and proxy, per request.' : ''}`,

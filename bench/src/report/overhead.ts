@@ -10,14 +10,14 @@ import { left, markdownTable, right, type Table, tableOf } from '@startgrid/cli/
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { NGINX, pageOf, systemOf } from '../../studies/overhead/study.ts'
-import type { StudyAnalysis, StudyFigures } from '../model/figures.ts'
+import type { Analysis, CellFigures } from '../model/figures.ts'
 import type { StudyResult } from '../model/result.ts'
 import { ResultError } from '../model/result-file.ts'
 import { writeBetween } from '../publish.ts'
 
 /** The tables of the study `overhead` in docs/choosing-a-framework.md: microseconds of CPU per request, and what other ways cost as a part of that. */
 
-function frameworkTable(analysis: StudyAnalysis, races: readonly string[]): Table {
+function frameworkTable(analysis: Analysis, races: readonly string[]): Table {
   const costs = (way: string) => (race: string) => cost(analysis, race, way)
   const over = (way: string, other: string) => (race: string) => ratio(analysis, race, way, other)
   return tableOf(races, [
@@ -32,7 +32,7 @@ function frameworkTable(analysis: StudyAnalysis, races: readonly string[]): Tabl
   ])
 }
 
-function pageTable(analysis: StudyAnalysis, races: readonly string[]): Table {
+function pageTable(analysis: Analysis, races: readonly string[]): Table {
   return tableOf(races, [
     left('', 0, (race) => race),
     right('bare', 0, (race) => cost(analysis, race, 'bare')),
@@ -41,7 +41,7 @@ function pageTable(analysis: StudyAnalysis, races: readonly string[]): Table {
   ])
 }
 
-function nginxTable(analysis: StudyAnalysis): Table {
+function nginxTable(analysis: Analysis): Table {
   const rows = [
     { name: 'connections kept open', bare: 'bare', ours: 'ours' },
     { name: 'a connection per request', bare: 'bare-naive', ours: 'ours-naive' },
@@ -59,31 +59,31 @@ function nginxTable(analysis: StudyAnalysis): Table {
   ])
 }
 
-function figuresOf({ cells }: StudyAnalysis, race: string, way: string): StudyFigures | undefined {
+function figuresOf({ cells }: Analysis, race: string, way: string): CellFigures | undefined {
   return cells.find((one) => one.race === race && one.system === systemOf(race, way) && one.void === null)
 }
 
 /** Of app and proxy together, in CPU time or, where the system does not tell, the time per response. */
-function cost(analysis: StudyAnalysis, race: string, way: string): string {
+function cost(analysis: Analysis, race: string, way: string): string {
   const { cpu, rate } = figuresOf(analysis, race, way)?.figures ?? {}
   return orUnknown(cpu?.value ?? (rate && 1 / rate.value), formatMicros)
 }
 
-function proxyCost(analysis: StudyAnalysis, way: string): string {
+function proxyCost(analysis: Analysis, way: string): string {
   return orUnknown(figuresOf(analysis, NGINX, way)?.cpu.proxy, formatMicros)
 }
 
-function ratioOf({ steps }: StudyAnalysis, race: string, over: string, under: string): Interval | null {
+function ratioOf({ steps }: Analysis, race: string, over: string, under: string): Interval | null {
   const [to, from] = [systemOf(race, over), systemOf(race, under)]
   return steps.find((step) => step.race === race && step.to === to && step.from === from)?.ratio ?? null
 }
 
-function ratio(analysis: StudyAnalysis, race: string, over: string, under: string): string {
+function ratio(analysis: Analysis, race: string, over: string, under: string): string {
   const found = ratioOf(analysis, race, over, under)
   return found === null ? UNKNOWN : formatRatioInterval(found)
 }
 
-function tablesOf(analysis: StudyAnalysis): Table[] {
+function tablesOf(analysis: Analysis): Table[] {
   const races = [...new Set(analysis.cells.map(({ race }) => race))]
   const frameworks = races.filter((race) => races.includes(pageOf(race)))
   return [

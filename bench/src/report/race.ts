@@ -20,9 +20,9 @@ import {
   withoutUnknown,
 } from '@startgrid/cli/table.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { isShown, SIGNIFICANT } from '../judge/analysis/race.ts'
+import { isShown, SIGNIFICANT } from '../judge/comparisons.ts'
+import { openRateOf } from '../judge/latencies.ts'
 import { type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
-import { openRateOf } from '../judge/study/open-figures.ts'
 import type { CellFigures, Control, MainMetric, ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { RaceResult } from '../model/result.ts'
@@ -116,6 +116,11 @@ function latencyNotes({ race, entries }: Standing, { heats }: RaceResult): strin
 
 type EntryColumn = ItemColumn<StandingEntry>
 
+const LATENCIES = [
+  ['p50 ms', 'median-latency'],
+  ['p99 ms', 'p99-latency'],
+] as const
+
 /** The ratio is the second column, so that a phone shows it. */
 function standingTable(standing: Standing, baseline: string): Table {
   const toneOf = ({ figures, places }: StandingEntry): Row['tone'] =>
@@ -125,8 +130,8 @@ function standingTable(standing: Standing, baseline: string): Table {
     ...ratioColumns('rate', [0, 1], baseline, standing),
     right<StandingEntry>('rank', 0, ({ places }) => (places.rate === null ? '' : formatRank(places.rate))),
     ...valueColumns('rate', [0, 0]),
-    ...(['p50', 'p99'] as const).map((name) =>
-      counted(`${name} ms`, 1, ({ [name]: latency }) => orUnknown(latency?.value, formatSeconds)),
+    ...LATENCIES.map(([heading, metric]) =>
+      counted(heading, 1, ({ figures }) => orUnknown(figures[metric]?.value, formatSeconds)),
     ),
     ...valueColumns('cpu', [2, 4]),
     right<StandingEntry>('CPU rank', 4, ({ places }) => (places.cpu === null ? '' : formatRank(places.cpu))),
@@ -164,21 +169,20 @@ function valueColumns(metric: MainMetric, [value, ends]: readonly [number, numbe
   const formatInterval = (interval: Interval) =>
     metric === 'rate' ? formatRateEnds(interval) : formatEnds(interval, formatMicros)
   return [
-    counted(metric === 'rate' ? 'req/s' : 'CPU µs', value, (figures) =>
+    counted(metric === 'rate' ? 'req/s' : 'CPU µs', value, ({ figures }) =>
       orUnknown(figures[metric]?.value, format),
     ),
-    right('95 %', ends, ({ figures }) => {
-      const interval = figures[metric]
-      return interval === null ? '' : formatInterval(interval)
-    }),
+    counted('95 %', ends, ({ figures: { [metric]: interval } }) =>
+      interval === undefined ? '' : formatInterval(interval),
+    ),
   ]
 }
 
 /** What only a page or a wide terminal has room for, except memory. */
 const PARTS: readonly EntryColumn[] = [
   counted('peak MB', 3, ({ peakMemory }) => formatParts(peakMemory, formatMegabytes)),
-  counted('app+proxy µs', 6, ({ cpuParts }) => formatParts(cpuParts, formatMicros)),
-  counted('generator µs', 6, ({ cpuParts }) => orUnknown(cpuParts.generator, formatMicros)),
+  counted('app+proxy µs', 6, ({ cpu }) => formatParts(cpu, formatMicros)),
+  counted('generator µs', 6, ({ cpu }) => orUnknown(cpu.generator, formatMicros)),
   right('core', 7, ({ figures }) => orUnknown(figures.coreUse, formatPercent)),
   right('launches', 8, ({ figures }) => String(figures.launches)),
   right('slices', 8, ({ figures }) => String(figures.slices)),

@@ -121,7 +121,7 @@ function describeProxies({ analysis, cells }: RaceResult): string[] {
     const apps = new Set(group.map(({ app }) => app))
     const proxies = cells.flatMap((cell) => {
       const figures = analysis?.cells.find((one) => one.cell === cell.id)
-      return cell.topology === topology && apps.has(cell.app) ? (figures?.cpuParts.proxy ?? []) : []
+      return cell.topology === topology && apps.has(cell.app) ? (figures?.cpu.proxy ?? []) : []
     })
     const price =
       proxies.length === 0

@@ -45,7 +45,7 @@ test('without NGINX its cells are skipped; Ctrl-C keeps what was measured', asyn
   assert.ok(result.warnings.some(({ kind }) => kind === 'tools'))
   assert.match(stderr(), /NGINX/)
   const direct = result.analysis?.cells.find(({ cell }) => cell === 'node/status direct')
-  assert.ok((direct?.rate?.value ?? 0) > 0, stdout)
+  assert.ok((direct?.figures.rate?.value ?? 0) > 0, stdout)
   assert.match(stdout, /GET \/_\/status/)
   assert.match(stderr(), /Interrupted: what was measured before/)
   assertNothingLeft(place)

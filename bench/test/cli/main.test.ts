@@ -40,7 +40,7 @@ test('a short run: tables, result and reports, the same as JSON, and nothing lef
   )
   assert.deepEqual(failuresOf(result), {})
   const [direct] = result.analysis?.cells ?? []
-  assert.ok((direct?.rate?.value ?? 0) > 0)
+  assert.ok((direct?.figures.rate?.value ?? 0) > 0)
   const tried = result.cells.filter(({ skipped }) => skipped === null)
   assert.equal(result.conformance.length, tried.length)
   assert.ok(result.conformance.every(({ checked, differences }) => checked > 10 && differences.length === 0))
@@ -75,7 +75,7 @@ test('an app that does not come up is void with its own words, and that is exit 
   assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
   assert.equal(result.analysis?.cells.length, 3)
   for (const cell of result.analysis?.cells ?? []) {
-    assert.equal(cell.rate, null)
+    assert.equal(cell.figures.rate, undefined)
     assert.match(cell.void ?? '', /^it breaks the contract: .*TRUST_PROXY is not valid/)
   }
   assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /TRUST_PROXY/)

@@ -6,7 +6,7 @@ import { measureByBenchmark, onClockOf, silentRun, simulate } from '../../simula
 import { QUIET } from '../../simulation/scenarios.ts'
 import { World } from '../../simulation/world.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
-import { analyseStudy } from '../../src/judge/study/analysis.ts'
+import { analyse } from '../../src/judge/analysis.ts'
 import type { LastingGenerator } from '../../src/load/generator.ts'
 import { runHeats } from '../../src/measure/heats.ts'
 import { planOf } from '../../src/measure/plan.ts'
@@ -119,7 +119,7 @@ test('a study', async (context) => {
   // What this machine's kernel counted.
   for (const { detail } of result.heats.flatMap(({ slices }) => slices))
     if (detail) detail.otherConnections = null
-  keep(context, 'study', { ...partsOf(result.heats), figures: analyseStudy(STUDY, result) })
+  keep(context, 'study', { ...partsOf(result.heats), figures: analyse(STUDY, result) })
 })
 
 function prepare(result: StoredResult): void {

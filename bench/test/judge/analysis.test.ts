@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
-import { analyse, type Measured } from '../../src/judge/analysis.ts'
-import type { whyVoid } from '../../src/judge/gates.ts'
+import { whyVoid } from '../../src/judge/gates.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Analysis, MainMetric, RaceFigures } from '../../src/model/figures.ts'
-import { cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
+import { analyseAll, cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
 
 const NODE = cellOf('node/hello')
 const TWIN = cellOf('node/hello#2', 'direct', 'node/hello')
@@ -20,8 +19,6 @@ const RACE = raceOf([NODE, TWIN, KOA, BUN], {
   'bun/hello direct': [2000, 4010, 2010, 1990],
 })
 
-/** Without gates: they have tests of their own. */
-const analyseAll = (measured: Measured, judge: typeof whyVoid = () => null) => analyse(measured, judge)
 const voiding =
   (...cells: string[]): typeof whyVoid =>
   ({ cell }) =>
@@ -140,10 +137,7 @@ test('a voided cell has no figures, no place, and no influence', () => {
   const analysis = analyseAll(RACE, voiding(BUN.id))
   const figures = analysis.cells.find(({ cell }) => cell === BUN.id)
   assert.equal(figures?.void, 'one error')
-  assert.deepEqual(
-    [figures?.rate, figures?.cpu, figures?.coreUse, figures?.cpuParts.app],
-    [null, null, null, null],
-  )
+  assert.deepEqual([figures?.figures, figures?.coreUse, figures?.cpu.app], [{}, null, null])
   assert.equal(figures?.launches, 4)
   const absent = analyseAll({ ...RACE, cells: RACE.cells.filter(({ id }) => id !== BUN.id) })
   assert.deepEqual(analysis.races, absent.races)
@@ -156,7 +150,7 @@ test('without bare node the first valid cell is the baseline: to choose the best
 })
 
 test('what the gates say by default voids as well', () => {
-  const analysis = analyse({ ...RACE, conformance: [] })
+  const analysis = analyseAll({ ...RACE, conformance: [] }, whyVoid)
   assert.ok(analysis.cells.every((one) => one.void === 'the contract was not checked'))
   assert.deepEqual(analysis.races, [])
 })
@@ -185,9 +179,9 @@ test('a launch is its slices that count: warm-up and disturbed ones do not', () 
     sliceOf(NODE.id, 300, { pass: 3, ...half }),
   ]
   const [figures] = analyseAll(measuredOf([NODE], [heatOf(1, slices)])).cells
-  near(figures?.rate?.value, 500)
-  near(figures?.cpu?.value, 0.8 / 400)
-  near(figures?.cpuParts.generator, 0.4 / 400)
+  near(figures?.figures.rate?.value, 500)
+  near(figures?.figures.cpu?.value, 0.8 / 400)
+  near(figures?.cpu.generator, 0.4 / 400)
   near(figures?.coreUse, 1)
   assert.deepEqual([figures?.slices, figures?.disturbed, figures?.launches], [2, 1, 1])
 })
@@ -222,8 +216,8 @@ test('one heat gives figures without intervals', () => {
   assert.ok(race.pairs.every(({ p, pAdjusted }) => p === null && pAdjusted === null))
   assert.ok(race.ranks.every(({ from, to }) => from === 1 && to === 3))
   assert.deepEqual([race.smallestEffect, race.launchSpread, race.control?.p], [null, null, null])
-  near(analysis.cells[0]?.rate?.value, 5000)
-  assert.equal(analysis.cells[0]?.rate?.high, null)
+  near(analysis.cells[0]?.figures.rate?.value, 5000)
+  assert.equal(analysis.cells[0]?.figures.rate?.high, null)
 })
 
 test('cells that never met are compared without an interval', () => {
@@ -254,9 +248,9 @@ test('where the CPU is not known there is no race by it', () => {
     ['rate'],
   )
   const [figures] = analysis.cells
-  assert.deepEqual([figures?.cpu, figures?.coreUse], [null, null])
-  assert.deepEqual(figures?.cpuParts, { app: null, proxy: null, generator: null })
-  assert.notEqual(figures?.rate, null)
+  assert.deepEqual([figures?.figures.cpu, figures?.coreUse], [undefined, null])
+  assert.deepEqual(figures?.cpu, { app: null, proxy: null, generator: null })
+  assert.ok(figures?.figures.rate)
 })
 
 test('skipped cells and cells that never responded have no figures and no place', () => {
@@ -266,8 +260,8 @@ test('skipped cells and cells that never responded have no figures and no place'
   const analysis = analyseAll({ ...RACE, cells: [...RACE.cells, skipped, silent], heats })
   const figuresOf = ({ id }: Cell) => analysis.cells.find(({ cell }) => cell === id)
   assert.equal(figuresOf(skipped), undefined)
-  const { rate, cpu, void: reason } = figuresOf(silent) ?? {}
-  assert.deepEqual([rate, cpu, reason], [null, null, null])
+  const { figures, void: reason } = figuresOf(silent) ?? {}
+  assert.deepEqual([figures, reason], [{}, null])
   assert.deepEqual(raceIn(analysis).ranks, raceIn(analyseAll(RACE)).ranks)
 })
 
@@ -282,7 +276,7 @@ test('what a race could have shown is above 1, more with Holm, and less with mor
 test('nothing measured is nothing to analyse', () => {
   const analysis = analyseAll({ ...RACE, heats: [] })
   assert.deepEqual([analysis.races, analysis.proxyCosts], [[], []])
-  assert.ok(analysis.cells.every(({ rate, launches }) => rate === null && launches === 0))
+  assert.ok(analysis.cells.every(({ figures, launches }) => figures.rate === undefined && launches === 0))
 })
 
 test('analysing changes nothing that was measured, and comes out the same again', () => {

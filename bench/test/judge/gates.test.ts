@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import {
-  type Evidence,
-  isTaken,
-  keepQuiet,
-  type OfferedLoad,
-  whyNotOffered,
-  whyVoid,
-  wrongCells,
-} from '../../src/judge/gates.ts'
+import { isTaken, keepQuiet } from '../../src/judge/disturbance.ts'
+import { type Evidence, type OfferedLoad, whyNotOffered, whyVoid, wrongCells } from '../../src/judge/gates.ts'
 import { newHeat } from '../../src/measure/heat.ts'
 import type { Slice } from '../../src/model/heat.ts'
 import { createEvidence, createLaunch, createSlice, createSpec, QUIET, SILENT } from '../fixtures/evidence.ts'

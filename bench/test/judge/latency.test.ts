@@ -5,6 +5,7 @@ import type { Trial } from '../../src/model/heat.ts'
 import type { RaceResult } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
+import { rankedOf } from '../fixtures/analysed.ts'
 import { rateResult } from '../fixtures/results.ts'
 import { histogramOf, trialOf, uniform } from '../fixtures/trials.ts'
 
@@ -31,7 +32,7 @@ function withLatencies(
       return { ...trial, ...change(trial) }
     })
   }
-  return { ...result, analysis: analyse(result) }
+  return { ...result, analysis: analyse(rankedOf(result), result) }
 }
 
 function figuresOf({ analysis }: RaceResult, id: string) {
@@ -49,11 +50,11 @@ describe('latencies of a race of the grid', () => {
 
   test('are p50 and p99 in open loop, with intervals over launches', () => {
     for (const [index, id] of APPS.entries()) {
-      const { p50, p99, openLoop } = figuresOf(result, id)
+      const { figures, openLoop } = figuresOf(result, id)
       const ms = MEDIANS[index] ?? 0
       for (const [found, expected] of [
-        [p50, ms],
-        [p99, 1.98 * ms],
+        [figures['median-latency'], ms],
+        [figures['p99-latency'], 1.98 * ms],
       ] as const)
         assert.ok(found && Math.abs((1000 * found.value) / expected - 1) < 0.01, `${id}: ${found?.value}`)
       assert.deepEqual(openLoop, { launches: 4, voidedBecause: null })
@@ -62,11 +63,9 @@ describe('latencies of a race of the grid', () => {
 
   test('leave every other figure as it is', () => {
     const plain = rateResult().analysis
-    const { p50: _, p99: __, openLoop: ___, ...figures } = figuresOf(result, APPS[1] ?? '')
-    assert.deepEqual(
-      figures,
-      plain?.cells.find(({ cell }) => cell === APPS[1]),
-    )
+    const { openLoop: _, figures, ...others } = figuresOf(result, APPS[1] ?? '')
+    const { openLoop: __, figures: before, ...same } = figuresOf(rateResult(), APPS[1] ?? '')
+    assert.deepEqual([figures.rate, figures.cpu, others], [before.rate, before.cpu, same])
     assert.deepEqual(result.analysis?.races, plain?.races)
   })
 
@@ -83,14 +82,14 @@ describe('latencies of a race of the grid', () => {
       ({ cell }) => (cell === 'koa/hello direct' ? { errors: { reset: 1 } } : {}),
       ['node/hello nginx'],
     )
-    assert.equal(figuresOf(wrong, 'koa/hello direct').p50, undefined)
+    assert.equal(figuresOf(wrong, 'koa/hello direct').figures['median-latency'], undefined)
     const text = textOf(wrong, 1000)
     assert.match(text, /The latency of koa is void: 1 of 10001 requests failed \(1 reset\)\./)
     assert.match(
       text,
       /The latency of node is void: 10,000 requests per second are more than 90 % of what it can do\./,
     )
-    assert.ok((figuresOf(wrong, 'koa/hello direct').rate?.value ?? 0) > 0, 'its rate counts')
+    assert.ok((figuresOf(wrong, 'koa/hello direct').figures.rate?.value ?? 0) > 0, 'its rate counts')
   })
 
   test('a late generator takes p99 and leaves the median', () => {

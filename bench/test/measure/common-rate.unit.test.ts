@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import type { Server } from '../../src/environments/environment.ts'
 import { commonRate } from '../../src/experiment/open-loop.ts'
-import { analyseStudy } from '../../src/judge/study/analysis.ts'
-import { openFigures } from '../../src/judge/study/open-figures.ts'
+import { analyse as analyseStudy } from '../../src/judge/analysis.ts'
+import { openLoopsOf } from '../../src/judge/latencies.ts'
 import { isTimely } from '../../src/judge/trial.ts'
 import type { LastingGenerator } from '../../src/load/generator.ts'
 import { baseOf, measureAtCommonRate } from '../../src/measure/common-rate.ts'
@@ -201,7 +201,7 @@ describe('a claim about latency', () => {
       /10,050 requests per second are more than 90 % of what it can do$/,
     )
     const [, , wide] = result.cells
-    equal(wide && openFigures(wide, result.heats, result.settings), null)
+    equal(wide && openLoopsOf(wide, result.heats, result.settings), null)
   })
 })
 

@@ -29,13 +29,18 @@ function resultOf(races: readonly string[]): StudyResult {
   return {
     ...result,
     analysis: {
-      cells: result.cells.filter(isMeasured).map(({ race, app: system }) => ({
-        ...{ race, system, launches: 3, openLoop: null, coreUse: 1 },
-        ...{ upstreamConnections: null, workerShares: null, void: null },
+      cells: result.cells.filter(isMeasured).map(({ id, race, app: system }) => ({
+        ...{ cell: id, race, system, launches: 3, slices: 60, disturbed: 0, openLoop: null, coreUse: 1 },
+        ...{
+          peakMemory: { app: null, proxy: null },
+          upstreamConnections: null,
+          workerShares: null,
+          void: null,
+        },
         figures: { cpu: within(micros(system) / 1e6) },
-        cpu: { app: 1e-5, proxy: 2e-5 },
+        cpu: { app: 1e-5, proxy: 2e-5, generator: null },
       })),
-      ...{ openRates: [], claims: [] },
+      ...{ findings: [], races: [], proxyCosts: [], openRates: [], claims: [] },
       steps: (overhead.steps ?? []).map((step) => ({
         ...step,
         cpu: null,

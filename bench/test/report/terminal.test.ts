@@ -4,6 +4,7 @@ import { analyse } from '../../src/judge/analysis.ts'
 import type { RaceResult } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import { formatTerminal, terminalStyle } from '../../src/report/terminal.ts'
+import { rankedOf } from '../fixtures/analysed.ts'
 import { golden } from '../fixtures/golden.ts'
 import { interruptedResult, rateResult } from '../fixtures/results.ts'
 import { smallRace } from '../fixtures/small-race.ts'
@@ -44,7 +45,7 @@ test('where the system tells nothing of CPU and memory (macOS), their columns ar
       cpuSeconds: { app: null, proxy: null, generator: null },
     })),
   }))
-  const text = tablesOf({ ...result, heats, analysis: analyse({ ...result, heats }) }, 200)
+  const text = tablesOf({ ...result, heats, analysis: analyse(rankedOf(result), { ...result, heats }) }, 200)
   assert.doesNotMatch(text, /CPU µs|CPU ×|peak MB|generator µs|core {2}|—/)
 })
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createStudyResult } from '../../src/experiment/result.ts'
-import { analyseStudy } from '../../src/judge/study/analysis.ts'
+import { analyse } from '../../src/judge/analysis.ts'
 import { newHeat } from '../../src/measure/heat.ts'
 import { isProbe } from '../../src/model/experiment.ts'
 import { writeStartup } from '../../src/report/startup.ts'
@@ -50,7 +50,7 @@ test('the page gets a row per app: both start-ups, memory and the size of the im
         }))
       result.heats.push({ ...newHeat({ race, heat }), probes })
     }
-  Object.assign(result, { analysis: analyseStudy(startup, result) })
+  Object.assign(result, { analysis: analyse(startup, result) })
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const page = join(directory, 'page.md')

@@ -94,7 +94,7 @@ function costsOfRace({ standings }: Machine, role: string): ExtraCost[] {
   const { entries = [], races } = standing ?? {}
   const metric = races?.cpu == null ? 'rate' : 'cpu'
   const baseline = entries.find(({ spec }) => spec.id === races?.[metric]?.baseline)
-  const unit = (baseline?.figures.cpu?.value ?? Number.NaN) * 1e6
+  const unit = (baseline?.figures.figures.cpu?.value ?? Number.NaN) * 1e6
   return CATALOGUE.filter(({ runtime }) => runtime === 'node').flatMap(({ name, title }) => {
     const entry = entries.find(({ spec }) => spec.app === `${name}/${role}`)
     const ratio = entry?.places[metric]?.ratio

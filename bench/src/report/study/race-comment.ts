@@ -2,8 +2,8 @@ import { formatEnds, formatPercent, formatRatio } from '@startgrid/cli/numbers.t
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { isShown } from '../../judge/analysis/race.ts'
-import { isTested, unsteadyOf } from '../../judge/study/findings.ts'
+import { isShown } from '../../judge/comparisons.ts'
+import { isTested, unsteadyOf } from '../../judge/findings.ts'
 import { ResultError } from '../../model/result-file.ts'
 import { describeStarts } from './race-document.ts'
 

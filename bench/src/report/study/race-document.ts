@@ -10,10 +10,10 @@ import {
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { isShown } from '../../judge/analysis/race.ts'
-import { isTested, LEAST_STARTS, unsteadyOf } from '../../judge/study/findings.ts'
+import { isShown } from '../../judge/comparisons.ts'
+import { isTested, LEAST_STARTS, unsteadyOf } from '../../judge/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
-import type { Finding, PilotRecord, StudyFigures } from '../../model/figures.ts'
+import type { CellFigures, Finding, PilotRecord } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
 import { nameCores, provenanceOf } from '../provenance.ts'
@@ -83,7 +83,7 @@ function describeVoid({ race, over, under }: Finding, { analysis }: Judged, wher
   return `${over} and ${under} were not compared (${where})${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`
 }
 
-function whyVoid({ system, void: reason }: StudyFigures): string | undefined {
+function whyVoid({ system, void: reason }: CellFigures): string | undefined {
   return reason === null ? undefined : `${system} is void (${reason})`
 }
 

@@ -15,7 +15,7 @@ import { type ItemColumn, left, right, tableOf, withoutUnknown } from '@startgri
 import { listOf } from '@startgrid/cli/text.ts'
 import type { Cell } from '../../model/cell.ts'
 import { isProbe, type Metric, type Race, type Study } from '../../model/experiment.ts'
-import type { ClaimResult, StudyFigures } from '../../model/figures.ts'
+import type { CellFigures, ClaimResult } from '../../model/figures.ts'
 import type { StudyResult } from '../../model/result.ts'
 import type { Chart, Section } from '../document.ts'
 import { signed } from './costs.ts'
@@ -79,7 +79,7 @@ function titleOf(race: string, own: Race | undefined, cells: readonly Cell[]): s
   return `${race}${asked}, ${first.connections.toLocaleString('en-US')} connections`
 }
 
-function noteOf({ title, skipped, cores }: Cell, figures: StudyFigures | undefined): string[] {
+function noteOf({ title, skipped, cores }: Cell, figures: CellFigures | undefined): string[] {
   if (skipped !== null) return [`${title} was skipped: ${skipped}.`]
   const reason = figures?.void ?? null
   if (reason !== null) return [`${title} is void: ${reason}.`]
@@ -99,7 +99,7 @@ function handshakesOf(entries: readonly Entry[]): string[] {
 }
 
 /** How a cluster's requests were spread over its workers. */
-function sharesOf({ title }: Cell, figures: StudyFigures | undefined): string[] {
+function sharesOf({ title }: Cell, figures: CellFigures | undefined): string[] {
   const shares = figures?.workerShares ?? null
   if (shares === null) return []
   return [
@@ -123,7 +123,7 @@ export function stepSections(result: StudyResult): Section[] {
 /** A row: a system in one race, with its figures; undefined if it was skipped. */
 interface Entry {
   cell: Cell
-  shown: StudyFigures | undefined
+  shown: CellFigures | undefined
 }
 
 function entriesOf({ analysis }: StudyResult, cells: readonly Cell[]): Entry[] {
@@ -133,16 +133,12 @@ function entriesOf({ analysis }: StudyResult, cells: readonly Cell[]): Entry[] {
   }))
 }
 
-function isCounted(shown: StudyFigures | undefined): shown is StudyFigures {
+function isCounted(shown: CellFigures | undefined): shown is CellFigures {
   return shown?.void === null
 }
 
 /** A column of figures; blank where nothing counts. */
-function counted(
-  heading: string,
-  priority: number,
-  text: (shown: StudyFigures) => string,
-): ItemColumn<Entry> {
+function counted(heading: string, priority: number, text: (shown: CellFigures) => string): ItemColumn<Entry> {
   return right(heading, priority, ({ shown }) => (isCounted(shown) ? text(shown) : ''))
 }
 
@@ -213,7 +209,7 @@ export function describeVersions({ source }: Study, { versions: { packages } }: 
 /** A system or an app, with what is known of its open loops. */
 interface Late {
   cell: Pick<Cell, 'title'>
-  shown: Partial<Pick<StudyFigures, 'openLoop' | 'void'>> | undefined
+  shown: Partial<Pick<CellFigures, 'openLoop' | 'void'>> | undefined
 }
 
 /** Each reason once. What voids a system itself is said beside its rate. */

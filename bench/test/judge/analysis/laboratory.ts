@@ -1,9 +1,12 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
-import type { Measured } from '../../../src/judge/analysis.ts'
+import { analyse } from '../../../src/judge/analysis.ts'
+import type { whyVoid } from '../../../src/judge/gates.ts'
+import type { Measured } from '../../../src/judge/launches.ts'
 import { newHeat } from '../../../src/measure/heat.ts'
 import type { Cell } from '../../../src/model/cell.ts'
 import type { Heat, Slice } from '../../../src/model/heat.ts'
+import { rankedOf } from '../../fixtures/analysed.ts'
 import { createSlice } from '../../fixtures/evidence.ts'
 import { golden } from '../../fixtures/golden.ts'
 
@@ -55,6 +58,11 @@ export function measuredOf(cells: Cell[], heats: Heat[]): Measured {
     conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),
     settings: { ...golden('race').settings, heats: heats.length, slices: 1, sliceMs: 200, cores: null },
   }
+}
+
+/** As the grid is analysed, without gates: they have tests of their own. */
+export function analyseAll(measured: Measured, judge: typeof whyVoid = () => null) {
+  return analyse(rankedOf(measured), measured, judge)
 }
 
 /** One slice per cell and heat: requests by cell, heat by heat. */

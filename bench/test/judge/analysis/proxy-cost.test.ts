@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { near } from '../../../../packages/stats/test/near.ts'
-import { analyse } from '../../../src/judge/analysis.ts'
-import { cellOf, raceOf } from './laboratory.ts'
+import { analyseAll, cellOf, raceOf } from './laboratory.ts'
 
 const APPS = ['node/hello', 'koa/hello', 'bun/hello']
 const CELLS = [
@@ -24,7 +23,7 @@ const requests = Object.fromEntries(
     [`${app} nginx`, speeds.map((speed, heat) => 0.5 * speed * (NOISE[(heat + place) % 4] ?? 1))],
   ]),
 )
-const costs = analyse(raceOf(CELLS, requests), () => null).proxyCosts
+const costs = analyseAll(raceOf(CELLS, requests)).proxyCosts
 
 test('every app has its cost in both metrics, but for the twin', () => {
   assert.deepEqual(
@@ -42,7 +41,7 @@ test('however launches differ, the difference within them is as sure as its own 
 
 test('an app without one of its cells has no cost, and a heat without one of them tells nothing', () => {
   const { 'koa/hello direct': koa = [], ...others } = requests
-  const without = analyse(
+  const without = analyseAll(
     raceOf(CELLS, { ...others, 'koa/hello direct': [koa[0] ?? 0, Number.NaN, Number.NaN, Number.NaN] }),
     ({ cell }) => (cell.id === 'bun/hello direct' ? 'one error' : null),
   ).proxyCosts.filter(({ metric }) => metric === 'rate')

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { analyseStudy } from '../../../src/judge/study/analysis.ts'
+import { analyse } from '../../../src/judge/analysis.ts'
 import type { Study } from '../../../src/model/experiment.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { documentOfStudy } from '../../../src/report/study/document.ts'
@@ -23,7 +23,7 @@ const STUDY: Study = {
 
 function reportOf(rates: Rates) {
   const result = measureOnPaper({ ...rates, wide: rates.fast ?? [] }, STUDY)
-  const record = { ...result, analysis: analyseStudy(STUDY, result) }
+  const record = { ...result, analysis: analyse(STUDY, result) }
   return documentOfStudy(STUDY, record)
 }
 

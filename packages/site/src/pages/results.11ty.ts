@@ -118,8 +118,8 @@ const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: R
       return cost === undefined ? '' : formatRatioInterval(cost.ratio)
     },
   ],
-  ['req/s', ({ figures }) => orUnknown(figures.rate?.value, formatRate)],
-  ['CPU µs', ({ figures }) => orUnknown(figures.cpu?.value, formatMicros)],
+  ['req/s', ({ figures: { figures } }) => orUnknown(figures.rate?.value, formatRate)],
+  ['CPU µs', ({ figures: { figures } }) => orUnknown(figures.cpu?.value, formatMicros)],
   ['peak MB', ({ figures }) => orUnknown(figures.peakMemory.app, formatMegabytes)],
   ['start ms', ({ spec }, result) => startupText(result, spec.app)],
 ]

@@ -1,17 +1,10 @@
-import type { Metric } from '../../model/experiment.ts'
-import type { Finding, PilotRecord } from '../../model/figures.ts'
-import { adjust, type compare, smallestRatio } from '../analysis/race.ts'
-
-type Comparison = ReturnType<typeof compare> & { starts: number }
+import type { Metric } from '../model/experiment.ts'
+import type { Finding, PilotRecord } from '../model/figures.ts'
+import { adjust, type Comparisons, smallestRatio } from './comparisons.ts'
+import { CPU_DECIDES_ABOVE } from './disturbance.ts'
 
 /** Fewer pairs are not tested: of 8 races of equal servers with 2 or 3 starts on a busy machine, 3 showed a difference. */
 export const LEAST_STARTS = 5
-
-/**
- * If others took more of the servers' core than this part, CPU per request decides. A rate then says how much they left, and its interval
- * was three times as wide in 90 races. Only what the kernel says of others is asked, never what was measured.
- */
-export const CPU_DECIDES_ABOVE = 0.12
 
 /** Shown beside what decides, and not tested. */
 const OTHERS: readonly Metric[] = [
@@ -34,7 +27,7 @@ const OTHERS: readonly Metric[] = [
 export function findingsOf(
   pilots: readonly PilotRecord[],
   twin: string | null,
-  compareOf: (race: string, metric: Metric, over: string, under: string) => Comparison | null,
+  compareOf: Comparisons['compare'],
   takenIn: (race: string) => number | null,
 ): Finding[] {
   const pairs = pilots.flatMap(({ race, decides: byPilot, systems }) => {

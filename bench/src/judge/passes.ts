@@ -1,20 +1,25 @@
+import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
 import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
-import type { Cell } from '../../model/cell.ts'
-import type { MainMetric } from '../../model/figures.ts'
-import type { Heat, Slice } from '../../model/heat.ts'
-import { keepQuiet } from '../gates.ts'
-import { isQuiet, sliceValue } from './slices.ts'
+import type { Cell } from '../model/cell.ts'
+import type { MainMetric } from '../model/figures.ts'
+import type { Heat, Slice } from '../model/heat.ts'
+import { isQuiet, keepQuiet } from './disturbance.ts'
 
 /** One heat in passes: log value = cell + pass + error. */
 
-export interface Kept {
-  slices: Slice[]
-  /** Cells of which all slices are kept. */
-  crowded: ReadonlySet<string>
+/** CPU seconds of server and proxy; null if one that takes part is not known. */
+export function serverSeconds(
+  { topology }: Pick<Cell, 'topology'>,
+  { app, proxy }: CpuSeconds,
+): number | null {
+  if (topology === 'direct') return app
+  return app === null || proxy === null ? null : app + proxy
 }
 
-/** Measured slices without those that others visibly disturbed; all of a cell, if less than half of its slices remained. */
-export function keptSlices({ slices }: Heat): Kept {
+/**
+ * Measured slices without those that others visibly disturbed; all of a cell, if less than half of its slices remained: such cells are `crowded`.
+ */
+export function keptSlices({ slices }: Heat): { slices: Slice[]; crowded: ReadonlySet<string> } {
   const measured = slices.filter(({ phase }) => phase === 'measure')
   const crowded = new Set(
     [...Map.groupBy(measured, ({ cell }) => cell)].flatMap(([cell, own]) =>
@@ -57,4 +62,10 @@ export function fitHeat(
       return effect === null ? [] : [[name, effect]]
     }),
   )
+}
+
+/** Responses per second, or CPU seconds per request; null if there were no responses, or the CPU is not known. */
+function sliceValue(cell: Cell, { requests, seconds, cpuSeconds }: Slice, metric: MainMetric): number | null {
+  const value = metric === 'rate' ? requests / seconds : (serverSeconds(cell, cpuSeconds) ?? 0) / requests
+  return Number.isFinite(value) && value > 0 ? value : null
 }

@@ -1,13 +1,13 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Cell } from '../../model/cell.ts'
-import { type Claim, isLatency, type Measured, type Metric, publishedRatio } from '../../model/experiment.ts'
-import type { ClaimResult, StudyFigures, Verdict } from '../../model/figures.ts'
+import type { Cell } from '../model/cell.ts'
+import { type Claim, isLatency, type Measured, type Metric, publishedRatio } from '../model/experiment.ts'
+import type { CellFigures, ClaimResult, Verdict } from '../model/figures.ts'
 
 /** What claims are judged by. */
 export interface ClaimContext {
   cells: readonly Cell[]
-  figures: readonly StudyFigures[]
+  figures: readonly CellFigures[]
   /** @param against the race of `under`; default the same */
   ratio(race: string, metric: Metric, over: string, under: string, against?: string): Interval | null
   measured: Measured

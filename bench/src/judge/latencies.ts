@@ -1,14 +1,14 @@
 import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { mergeHistograms } from '@startgrid/loadgen'
-import { BEYOND, shareOf } from '../../experiment/open-loop.ts'
-import type { Cell } from '../../model/cell.ts'
-import type { Figures, Metric } from '../../model/experiment.ts'
-import type { StudyFigures } from '../../model/figures.ts'
-import type { Heat, Trial } from '../../model/heat.ts'
-import type { Settings } from '../../model/settings.ts'
-import { isMeanSpoiled, isSpoiled, valueAt } from '../lateness.ts'
-import { isTimely, whyFailed, whyNotKept, whyWrong } from '../trial.ts'
+import { BEYOND, shareOf } from '../experiment/open-loop.ts'
+import type { Cell } from '../model/cell.ts'
+import type { Figures, Metric } from '../model/experiment.ts'
+import type { OpenLoop } from '../model/figures.ts'
+import type { Heat, Trial } from '../model/heat.ts'
+import type { Settings } from '../model/settings.ts'
+import { isMeanSpoiled, isSpoiled, valueAt } from './lateness.ts'
+import { isTimely, whyFailed, whyNotKept, whyWrong } from './trial.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */
 
@@ -21,18 +21,18 @@ const LATENCIES = [
   ['p99-latency', 99],
 ] as const satisfies readonly (readonly [Metric, number | null])[]
 
-export interface OpenFigures {
+export interface OpenLoops {
   /** Per heat; null where nothing counts. */
   launches: (Figures | null)[]
-  judged: NonNullable<StudyFigures['openLoop']>
+  judged: OpenLoop
 }
 
 /** @returns null where the latency of the system is not asked for */
-export function openFigures(
+export function openLoopsOf(
   { id, openLoop }: Cell,
   heats: readonly Heat[],
   { heats: planned }: Pick<Settings, 'heats'>,
-): OpenFigures | null {
+): OpenLoops | null {
   if (!openLoop) return null
   const own = heats.map(({ trials }) => trials.filter(({ cell }) => cell === id))
   const slow = heats.map(({ commonRate }) => commonRate).find((one) => one?.tooSlow.includes(id))

@@ -1,0 +1,46 @@
+import type { Disturbance } from '@startgrid/machine/accounts/sample.ts'
+import type { Slice } from '../model/heat.ts'
+
+/** What others took while something was measured, and what counts all the same. */
+
+/**
+ * If others took more of the servers' core than this part, CPU per request decides. A rate then says how much they left, and its interval
+ * was three times as wide in 90 races. Only what the kernel says of others is asked, never what was measured.
+ */
+export const CPU_DECIDES_ABOVE = 0.12
+
+/** Part of the time that others may take, or make us wait for. Less is noise like any other, which passes and launches average out. */
+const TAKEN_ABOVE = 0.2
+
+/**
+ * Whether others visibly took a stretch of load, so that it does not count. Only what the kernel says of others decides, never what was
+ * measured. What it does not say takes nothing.
+ */
+export function isTaken(disturbance: Disturbance): boolean {
+  return isTakenPart(worstPart(disturbance))
+}
+
+/** @param part 0 to 1, of the time */
+export function isTakenPart(part: number): boolean {
+  return part > TAKEN_ABOVE
+}
+
+/** What counts: all that others did not take; everything if less than half would remain. No cell is void for that: intervals are wider. */
+export function keepQuiet<One>(
+  measured: readonly One[],
+  isQuiet: (one: One) => boolean,
+): { kept: readonly One[]; crowded: boolean } {
+  const quiet = measured.filter(isQuiet)
+  const crowded = quiet.length < measured.length / 2
+  return { kept: crowded ? measured : quiet, crowded }
+}
+
+/** Who took the core is in several accounts. */
+export function worstPart(disturbance: Disturbance): number {
+  return Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
+}
+
+/** Measured, and nobody visibly disturbed it. */
+export function isQuiet({ phase, disturbed }: Pick<Slice, 'phase' | 'disturbed'>): boolean {
+  return phase === 'measure' && !disturbed
+}

@@ -1,0 +1,190 @@
+import { mean } from '@startgrid/stats/moments.ts'
+import type { Cell } from '../model/cell.ts'
+import type { Metric } from '../model/experiment.ts'
+import type { CellFigures } from '../model/figures.ts'
+import type { Heat, Probe, Slice } from '../model/heat.ts'
+import type { Run } from '../model/result.ts'
+import { isTakenPart, keepQuiet } from './disturbance.ts'
+import { whyVoid } from './gates.ts'
+import { type OpenLoops, openLoopsOf } from './latencies.ts'
+import { fitHeat, keptSlices, serverSeconds } from './passes.ts'
+
+/** What was measured, and what judges it. */
+export type Measured = Pick<Run, 'cells' | 'heats' | 'conformance' | 'settings' | 'stolen'>
+
+/** All that was measured of one cell, launch by launch. */
+export interface JudgedCell {
+  cell: Cell
+  /** Slices that count, in all launches, and slices that others disturbed. */
+  slices: number
+  disturbed: number
+  /** Per heat of its race, in the order in which they were measured; null where nothing counts. */
+  launches: (Launch | null)[]
+  /** Null where its latency in open loop was not asked for. */
+  openLoops: OpenLoops | null
+  /** Why its number may not be used: a clause without the full stop. */
+  void: string | null
+}
+
+/** What one launch of one cell measured. */
+export interface Launch {
+  /** Natural logarithms; those of rate and CPU are of a pass of average speed. Without what is not known. */
+  logs: Partial<Record<Metric, number>>
+  /** CPU seconds per request; null where the system does not tell, or not of every slice. */
+  cpu: CellFigures['cpu']
+  /** Part of the cores that it had, 0 to 1. */
+  coreUse: number | null
+  /** Connections per request beside the generator's own. */
+  otherConnections: number | null
+  /** What its connections over TLS agreed on. */
+  handshakes: readonly string[]
+  /** Parts of the requests that the least and the most busy worker served; null where nobody counts. */
+  workerShares: CellFigures['workerShares']
+}
+
+/**
+ * All cells that were tried, by all gates. Passes are fitted without the cells that are void: a number that does not count has no part in another one.
+ */
+export function judgeCells(measured: Measured, judge: typeof whyVoid = whyVoid): JudgedCell[] {
+  const { heats, conformance, settings, stolen } = measured
+  const counted = new Map(
+    heats.map((heat) => [heat, Map.groupBy(keptSlices(heat).slices, ({ cell }) => cell)]),
+  )
+  const tried = measured.cells.filter(({ skipped }) => skipped === null)
+  const reasons = new Map(
+    tried.map((cell) => {
+      const own = heats.filter(({ race }) => race === cell.race)
+      const failures = own.flatMap((heat) =>
+        heat.failures.flatMap((one) => (one.cell === cell.id ? one.reason : [])),
+      )
+      // A probe has no slices to be judged by.
+      if (cell.workload === null) return [cell, failures[0] ?? null]
+      const reason = judge({
+        cell,
+        conformance: conformance.find((one) => one.cell === cell.id) ?? null,
+        slices: own.flatMap((heat) => heat.slices.filter((one) => one.cell === cell.id)),
+        counted: own.flatMap((heat) => counted.get(heat)?.get(cell.id) ?? []),
+        ...{ failures, stolen, cores: settings.cores },
+      })
+      return [cell, reason]
+    }),
+  )
+  const valid = tried.filter((cell) => reasons.get(cell) === null)
+  const fits = new Map(
+    heats.map((heat) => {
+      const slices = [...(counted.get(heat)?.values() ?? [])].flat()
+      return [heat, { rate: fitHeat(valid, slices, 'rate'), cpu: fitHeat(valid, slices, 'cpu') }]
+    }),
+  )
+  return tried.map((cell) => {
+    const own = heats.filter(({ race }) => race === cell.race)
+    const openLoops = openLoopsOf(cell, own, settings)
+    const slices = own.map((heat) => counted.get(heat)?.get(cell.id) ?? [])
+    const launchIn = (heat: Heat, index: number) => {
+      const { rate, cpu } = fits.get(heat) ?? {}
+      const fitted = { rate: rate?.get(cell.id), cpu: cpu?.get(cell.id) }
+      return launchOf(cell, heat, slices[index] ?? [], { ...fitted, ...logsOf(openLoops?.launches[index]) })
+    }
+    return {
+      ...{ cell, openLoops, void: reasons.get(cell) ?? null },
+      slices: slices.flat().length,
+      disturbed: own
+        .flatMap((heat) => heat.slices)
+        .filter((one) => one.cell === cell.id && one.phase === 'measure' && one.disturbed).length,
+      launches: cell.workload === null ? probesOf(cell, own) : own.map(launchIn),
+    }
+  })
+}
+
+function launchOf(
+  cell: Cell,
+  heat: Heat,
+  slices: readonly Slice[],
+  logs: { [Name in Metric]?: number | undefined },
+): Launch | null {
+  const sum = (value: (slice: Slice) => number | null): number | null => {
+    const values = slices.map(value)
+    return values.includes(null) ? null : values.reduce<number>((total, one) => total + (one ?? 0), 0)
+  }
+  const requests = sum((slice) => slice.requests) ?? 0
+  if (requests === 0) return null
+  const seconds = sum((slice) => slice.seconds) ?? 0
+  const cpuSeconds = {
+    app: sum((slice) => slice.cpuSeconds.app),
+    proxy: sum((slice) => slice.cpuSeconds.proxy),
+    generator: sum((slice) => slice.cpuSeconds.generator),
+  }
+  const { app, proxy, generator } = cpuSeconds
+  const used = serverSeconds(cell, cpuSeconds)
+  const opened = sum(({ detail }) => detail?.otherConnections ?? null)
+  // Of a command.
+  const { startup, readyMemory, peakMemory } = heat.launches.find((one) => one.app === cell.app) ?? {}
+  return {
+    logs: {
+      ...known(logs),
+      ...logsOf({
+        bytes: meanOf(slices.map(({ detail }) => detail?.bytes)),
+        startup,
+        'ready-memory': readyMemory,
+        'peak-memory': readyMemory === undefined ? null : peakMemory,
+      }),
+    },
+    cpu: {
+      app: app && app / requests,
+      proxy: cell.topology === 'direct' ? null : proxy && proxy / requests,
+      generator: generator && generator / requests,
+    },
+    coreUse: used && used / seconds / cell.cores.given,
+    otherConnections: opened === null ? null : opened / requests,
+    handshakes: slices.flatMap(({ detail }) => detail?.handshakes ?? []),
+    workerShares: sharesOf(heat.spreads?.find((one) => one.cell === cell.id)?.requests ?? []),
+  }
+}
+
+/** Of a system that a probe measured. Those that others visibly disturbed are left out, unless under half would remain. */
+function probesOf({ id }: Cell, heats: readonly Heat[]): (Launch | null)[] {
+  const probes = heats.map((heat) => heat.probes.find(({ cell }) => cell === id))
+  const { kept } = keepQuiet(
+    probes.filter((probe) => probe !== undefined),
+    isQuiet,
+  )
+  return probes.map((probe) =>
+    probe !== undefined && kept.includes(probe)
+      ? {
+          logs: logsOf(probe.figures),
+          cpu: { app: null, proxy: null, generator: null },
+          ...{ coreUse: null, otherConnections: null, handshakes: [], workerShares: null },
+        }
+      : null,
+  )
+}
+
+/** Whether nobody visibly disturbed a probe; what the system does not tell disturbs nobody. */
+function isQuiet({ foreign }: Probe): boolean {
+  return foreign === null || !isTakenPart(foreign)
+}
+
+function logsOf(figures: { [Name in Metric]?: number | null | undefined } | null | undefined) {
+  return known(
+    Object.fromEntries(
+      Object.entries(figures ?? {}).map(([name, value]) => [name, value && Math.log(value)]),
+    ),
+  )
+}
+
+/** Without what was not measured. */
+function known(logs: { [Name in Metric]?: number | null | undefined }): Launch['logs'] {
+  return Object.fromEntries(Object.entries(logs).filter(([, log]) => Number.isFinite(log)))
+}
+
+function sharesOf(requests: readonly number[]): Launch['workerShares'] {
+  const total = requests.reduce((sum, one) => sum + one, 0)
+  if (total === 0) return null
+  return { least: Math.min(...requests) / total, most: Math.max(...requests) / total }
+}
+
+/** Of what is known. */
+export function meanOf(values: readonly (number | null | undefined)[]): number | null {
+  const known = values.filter((value) => value !== null && value !== undefined)
+  return known.length === 0 ? null : mean(known)
+}

@@ -1,0 +1,114 @@
+import { BASELINE } from '@startgrid/grid/apps.ts'
+import { type Estimate, rowMean } from '@startgrid/stats/estimate.ts'
+import { rankRanges } from '@startgrid/stats/multiplicity.ts'
+import { fitLayouts } from '@startgrid/stats/variances.ts'
+import type { Control, MainMetric, Pair, ProxyCost, RaceFigures } from '../model/figures.ts'
+import { adjust, compare, isShown, type Layout, smallestRatio } from './comparisons.ts'
+import type { JudgedCell } from './launches.ts'
+
+/** A difference between twins that is less likely than this makes the run suspect: it should be seen in one run of 200. */
+const SUSPECT = 0.005
+
+/**
+ * The race that a layout gives: all pairs, ranks, the A/A control and what it could have shown.
+ * @returns null if there is nobody to rank
+ */
+export function raceOf(layout: Layout, metric: MainMetric): RaceFigures | null {
+  const racers = layout.cells.flatMap((cell, row) => (cell.twinOf === null ? [{ cell, row }] : []))
+  const baseline = racers.find(({ cell }) => cell.title === BASELINE) ?? racers[0]
+  if (baseline === undefined) return null
+  const comparisons = racers.flatMap((a, index) =>
+    racers.slice(index + 1).map((b) => ({ a: a.cell.id, b: b.cell.id, ...compare(layout, a.row, b.row) })),
+  )
+  const adjusted = adjust(comparisons)
+  const pairs = comparisons.map((one): Pair => {
+    const { a, b, ratio, p } = one
+    return { a, b, ratio, p, pAdjusted: adjusted.get(one) ?? null }
+  })
+  const ratios = racers.map(({ cell, row }) => ({
+    cell: cell.id,
+    ratio: compare(layout, row, baseline.row).ratio,
+  }))
+  return {
+    race: layout.race,
+    topology: baseline.cell.topology,
+    metric,
+    baseline: baseline.cell.id,
+    ranks: rank(ratios, pairs, metric),
+    ratios,
+    pairs,
+    control: controlOf(layout),
+    smallestEffect: smallestEffect(comparisons.flatMap(({ estimate }) => estimate ?? [])),
+    // The coefficient of variation of a lognormal variable.
+    launchSpread: layout.variances === null ? null : Math.sqrt(Math.expm1(layout.fit.pooled.variance)),
+  }
+}
+
+/** Best first: the highest rate, or the lowest cost. */
+function rank(
+  ratios: RaceFigures['ratios'],
+  pairs: readonly Pair[],
+  metric: MainMetric,
+): RaceFigures['ranks'] {
+  const sign = metric === 'rate' ? -1 : 1
+  const order = ratios.toSorted((one, other) => sign * (one.ratio.value - other.ratio.value))
+  const beaten = new Set(
+    pairs
+      .filter(isShown)
+      .map(({ a, b, ratio }) => (ratio.value > 1 === (metric === 'rate') ? `${a} ${b}` : `${b} ${a}`)),
+  )
+  return rankRanges(
+    order.map(({ cell }) => cell),
+    (better, worse) => beaten.has(`${better} ${worse}`),
+  ).map(({ name, from, to }) => ({ cell: name, from, to }))
+}
+
+/** The twin over the app that it equals. */
+function controlOf(layout: Layout): Control | null {
+  const row = layout.cells.findIndex(({ twinOf }) => twinOf !== null)
+  const twin = layout.cells[row]
+  const original = layout.cells.find(({ app }) => app === twin?.twinOf)
+  if (twin === undefined || original === undefined) return null
+  const { ratio, p } = compare(layout, row, layout.cells.indexOf(original))
+  return { twin: twin.id, original: original.id, ratio, p, suspect: p !== null && p < SUSPECT }
+}
+
+/** Of a pair with the median standard error; with Holm, where all other pairs are tied and it has the smallest p-value. */
+function smallestEffect(estimates: readonly Estimate[]): RaceFigures['smallestEffect'] {
+  const typical = estimates.toSorted((a, b) => a.standardError - b.standardError)[
+    Math.floor(estimates.length / 2)
+  ]
+  if (typical === undefined) return null
+  return { single: smallestRatio(typical), adjusted: smallestRatio(typical, estimates.length) }
+}
+
+/**
+ * What NGINX costs each app of one race, by the differences within launches, from which what these have in common cancels out: difference = app + heat
+ * + error, for a heat may slow NGINX otherwise than the apps.
+ * @param judged cells of one race; twins tell of the variance, but are not listed
+ */
+export function proxyCostsOf(judged: readonly JudgedCell[], metric: MainMetric): ProxyCost[] {
+  const valid = judged.filter((one) => one.void === null)
+  const rows = valid.flatMap(({ cell, launches }) => {
+    const direct = valid.find((one) => one.cell.app === cell.app && one.cell.topology === 'direct')
+    if (cell.topology === 'direct' || direct === undefined) return []
+    const differences = launches.map((launch, heat) =>
+      difference(launch?.logs[metric], direct.launches[heat]?.logs[metric]),
+    )
+    return differences.some((one) => one !== null) ? [{ cell, differences }] : []
+  })
+  const layouts = [...Map.groupBy(rows, ({ cell }) => cell.topology).values()].map((own) => ({
+    names: own.map(({ cell }) => cell.app),
+    values: own.map(({ differences }) => differences),
+    cells: own.map(({ cell }) => cell),
+  }))
+  return fitLayouts(layouts).flatMap((fitted) =>
+    fitted.cells.flatMap(({ app, race, topology, twinOf }, row) =>
+      twinOf === null ? [{ app, race, topology, metric, ratio: rowMean(fitted, row) }] : [],
+    ),
+  )
+}
+
+function difference(a: number | undefined, b: number | undefined): number | null {
+  return a === undefined || b === undefined ? null : a - b
+}
