@@ -17,7 +17,7 @@ import {
 import { askOften, isExpected, quote } from '../environments/command/request.ts'
 import type { Server } from '../environments/environment.ts'
 import { commonRate } from '../experiment/open-loop.ts'
-import { LEAST_STARTS } from '../judge/study/findings.ts'
+import { LEAST_STARTS } from '../judge/findings.ts'
 import { whyFailed } from '../judge/trial.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Asked, type LoadRace, nameAsked, type Workload } from '../model/experiment.ts'
