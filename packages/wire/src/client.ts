@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { NoResponse, type Response, ResponseReader } from './reader.ts'
+import { type Failure, NoResponse, type Response, ResponseReader } from './reader.ts'
 import { methodOf, type Request, requestBytes } from './request.ts'
 import { authority, connect, describeTls, formatTarget, type Target, whyNotTrusted } from './target.ts'
 
@@ -30,20 +30,23 @@ export async function openConnection(target: Target, patience: Patience): Promis
   if (signal?.aborted) throw new NoResponse('aborted', 'the run was stopped')
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const socket = connect(target, resolve)
+  const connection = new Connection(socket, authority(target), patience)
   const place = formatTarget(target)
+  const fail = (failure: Failure, message: string) => {
+    const reason = new NoResponse(failure, message)
+    reject(reason)
+    connection.destroy(reason)
+  }
   socket.once('error', (error) => {
     const nobody = `Nothing listens at ${place} (${error.message}): start the server first.`
-    reject(new NoResponse('refused', whyNotTrusted(place, error) ?? nobody))
+    fail('refused', whyNotTrusted(place, error) ?? nobody)
   })
-  const timer = setTimeout(() => {
-    socket.destroy()
-    reject(new NoResponse('timeout', `${place} accepted no connection within ${connectMs} ms.`))
-  }, connectMs)
-  await promise.finally(() => clearTimeout(timer))
-  const connection = new Connection(socket, authority(target), patience)
-  const stop = () => connection.destroy(new NoResponse('aborted', 'the run was stopped'))
+  const late = () => fail('timeout', `${place} accepted no connection within ${connectMs} ms.`)
+  const timer = setTimeout(late, connectMs)
+  const stop = () => fail('aborted', 'the run was stopped')
   signal?.addEventListener('abort', stop, { once: true })
   socket.once('close', () => signal?.removeEventListener('abort', stop))
+  await promise.finally(() => clearTimeout(timer))
   return connection
 }
 

@@ -32,7 +32,7 @@ test('bytes behind a response are a fault of it', async (context) => {
 test('responses of one connection, the head of one before its body', async (context) => {
   const target = await start(context, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhe')
-    socket.once('data', () => socket.write(`llo${EMPTY}`))
+    socket.once('data', () => socket.write('lloHTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'))
   })
   const connection = await openConnection(target, PATIENT)
   const { status, body } = await connection.head()
@@ -41,7 +41,13 @@ test('responses of one connection, the head of one before its body', async (cont
   assert.equal(String((await connection.response()).body), 'hello')
   assert.equal(connection.isOpen, true)
   assert.equal((await connection.response()).status, 204)
+  assert.equal(connection.isOpen, false)
   connection.destroy()
+})
+
+test('a body may end with the connection', async (context) => {
+  const target = await start(context, (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nthe end'))
+  assert.equal(String((await ask(target, { target: '/' }, PATIENT)).body), 'the end')
 })
 
 test('a closed connection is no response, and what came before it counts', async (context) => {

@@ -202,10 +202,11 @@ test('what can be read, but should not be so, is a fault', () => {
 
 test('of a body, only what is wanted is kept', () => {
   const reader = new ResponseReader()
-  const bytes = Buffer.from(LENGTH)
   const kept = [0, 1, 0].map((keep) => {
+    const bytes = Buffer.from(LENGTH)
     reader.keep = keep
     reader.read(bytes, 0, bytes.length)
+    bytes.fill('-') // as a buffer that is used again
     return reader.body().toString()
   })
   assert.deepEqual(kept, ['', 'hello', ''])

@@ -24,6 +24,8 @@ test('a Host and a length that are given stand, true or not, and headers go out 
     requestBytes({ target: '/', headers, body: 'a' }, 'h').toString('latin1'),
     'GET / HTTP/1.1\r\nContent-Length: 9\r\nHOST: \xfc\r\n\r\na',
   )
+  const chunked = { target: '/', headers: [['transfer-encoding', 'chunked']], body: '0\r\n\r\n' } as const
+  assert.doesNotMatch(String(requestBytes(chunked, 'h')), /content-length/)
 })
 
 test('the target of a URL', () => {
