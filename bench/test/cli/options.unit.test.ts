@@ -88,13 +88,9 @@ test('numbers, times and files', () => {
 
 const REFUSED: [args: string, message: string][] = [
   ['--heats 0', "--heats is '0', but must be a whole number from 1 to 100."],
-  ['--heats two', "--heats is 'two', but must be a whole number from 1 to 100."],
-  ['--connections 10001', "--connections is '10001', but must be a whole number from 1 to 10000."],
   ['--seed 4294967296', "--seed is '4294967296', but must be a whole number from 0 to 4294967295."],
   ['--max-time 10', "--max-time is '10', but must be a time from 1000ms to 1440m, such as 90s or 10m."],
-  ['--only node --role', "Option '--role <value>' argument missing. pnpm bench --help lists the options."],
   ['--thorough', 'pnpm bench --thorough is gone: --max-time 30m takes as many heats as fit.'],
-  ['--colour', "Unknown option '--colour'. pnpm bench --help lists the options."],
   ['fastify', "Unexpected argument 'fastify'. pnpm bench --help lists the options."],
   ['--only node/ssr --role hello', 'No app is both in --only node/ssr and in --role hello.'],
 ]
