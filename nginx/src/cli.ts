@@ -10,9 +10,9 @@ import { formatAddress, formatUpstream, parseAddress, parseUpstream } from './re
 import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/front.ts'
 import { leave, readErrors } from './run/launch.ts'
 import { endOrphans, explainRejection, reloadMaster, stopMaster } from './run/master.ts'
-import { planFronts, prepareDirectory } from './run/plan.ts'
 import { isMasterOf, isRunning, workersOf } from './run/processes.ts'
 import { awaitResponses } from './run/ready.ts'
+import { setUp } from './run/setup.ts'
 
 const OPTIONS = {
   topology: text('NAME', `${TOPOLOGIES.join(', ')}; default nginx`),
@@ -82,8 +82,9 @@ async function main(args: string[]): Promise<number> {
 
 async function start(values: Values<typeof OPTIONS>): Promise<number> {
   const front = readFront(values)
-  const place = { dir: DIR, workers: readCount(values.workers ?? '1') }
-  const http = {
+  const workers = readCount(values.workers ?? '1')
+  const wanted = {
+    fronts: [front],
     accessLog: `"${join(DIR, 'access.log')}" startgrid if=$logged`,
     trustedProxies: (values.trust ?? '').replaceAll(/[^,]+/g, '$& 1;').replaceAll(',', ' '),
   }
@@ -92,16 +93,15 @@ async function start(values: Values<typeof OPTIONS>): Promise<number> {
     throw new Error(`NGINX is running already: ${running.summary} Stop it first with pnpm nginx stop.`)
   const nginx = await requireNginx({ download: !values['no-download'] })
   rmSync(DIR, { recursive: true, force: true })
-  await prepareDirectory(DIR)
-  const plan = await planFronts(nginx, [front], place, http)
-  writeFileSync(CONFIG, plan.config)
+  const setup = await setUp(nginx, wanted, { dir: DIR, workers })
+  writeFileSync(CONFIG, setup.config)
   const { pid = 0 } = leave({ binary: nginx.binary, dir: DIR })
-  await awaitResponses(plan, DIR, () => isRunning(pid)).catch((error: unknown) => {
+  await awaitResponses(setup, () => isRunning(pid)).catch((error: unknown) => {
     if (isRunning(pid)) process.kill(pid, 'SIGTERM')
     const log = readErrors(DIR)
     throw log === '' ? error : new Error(explainRejection(log))
   })
-  const [listen = front.listen] = plan.addresses
+  const [listen = front.listen] = setup.addresses
   const scheme = front.topology === 'nginx-tls' ? 'https' : 'http'
   const apps = upstreamsOf(front).map(formatUpstream).join(' and ')
   const summary = `${nginx.describe()}: ${scheme}://${formatAddress(listen)} to ${apps}.`

@@ -12,7 +12,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jsEngine, loadModule, type Nginx } from '../src/find/find.ts'
 import { type Address, claimPort } from '../src/render/address.ts'
-import { type Place, renderMain, renderNginx, renderTemporaryPaths } from '../src/render/render.ts'
+import { type MainOptions, renderMain, renderNginx, renderTemporaryPaths } from '../src/render/render.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
 import { standardOutput } from '../src/run/launch.ts'
 import { testConfig } from '../src/run/master.ts'
@@ -87,8 +87,8 @@ describe('lifecycle', { skip }, () => {
   test('reloads and changes of workers drop no request', async () => {
     const listen = { ...ANY, port: await claimPort(ANY) }
     const { keepaliveMinTimeout } = found
-    const withWorkers = (workers: number) => (place: Place) =>
-      renderNginx({ ...place, workers, keepaliveMinTimeout, fronts: [front(listen)] })
+    const withWorkers = (workers: number) => (main: MainOptions) =>
+      renderNginx({ ...main, workers, keepaliveMinTimeout, fronts: [front(listen)] })
     const instance = await startNginx(found, { config: withWorkers(2), listen: [listen] })
     const outcomes: string[] = []
     let over = false
@@ -187,9 +187,9 @@ describe('lifecycle', { skip }, () => {
   test('refused while its log goes to standard output, it leaves no process', async () => {
     if (!existsSync('/proc/self/cmdline')) return
     const dirs: string[] = []
-    const config = (place: Place) => {
-      dirs.push(place.dir)
-      return rawConfig(found, 'nonsense on;')(place)
+    const config = (main: MainOptions) => {
+      dirs.push(main.dir)
+      return rawConfig(found, 'nonsense on;')(main)
     }
     for (let start = 0; start < 2; start++)
       await assert.rejects(startNginx(found, { config, listen: [], output: 'inherit' }), /nonsense/)
@@ -256,12 +256,12 @@ describe('lifecycle', { skip }, () => {
 test('a configuration is tested also if the reader of the log has ended', { skip }, async () => {
   if (nginx === undefined) return
   const dir = await mkdtemp(join(tmpdir(), 'startgrid-fifo-'))
-  const place = { dir, workers: 1 }
-  const log = standardOutput(place)
+  const main = { dir, workers: 1 }
+  const log = standardOutput(main)
   execFileSync('mkfifo', [log])
   await writeFile(
     join(dir, 'next.conf'),
-    rawConfig(nginx, `listen "unix:${dir}/socket"; access_log "${log}";`)(place),
+    rawConfig(nginx, `listen "unix:${dir}/socket"; access_log "${log}";`)(main),
   )
   const { code, stderr } = await testConfig({ dir, binary: nginx.binary }, 'next.conf')
   assert.equal(code, 0, stderr)
@@ -269,12 +269,12 @@ test('a configuration is tested also if the reader of the log has ended', { skip
 })
 
 function rawConfig(nginx: Nginx, server: string) {
-  return (place: Place) =>
+  return (main: MainOptions) =>
     [
       loadModule(nginx),
-      renderMain(place),
+      renderMain(main),
       'http {',
-      renderTemporaryPaths(place.dir),
+      renderTemporaryPaths(main.dir),
       jsEngine(nginx),
       `server { ${server} }`,
       '}',

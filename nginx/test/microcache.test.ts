@@ -38,11 +38,11 @@ describe('microcache', { skip }, () => {
     const fronts = [{ name: 'app', topology: 'nginx', listen, upstream } as const]
     const instance = await startNginx(nginx, {
       listen: [listen],
-      config: (place) =>
+      config: (main) =>
         renderNginx({
-          ...place,
+          ...main,
           fronts,
-          blocks: [`proxy_cache_path "${place.dir}/microcache" keys_zone=microcache:1m use_temp_path=off;`],
+          blocks: [`proxy_cache_path "${main.dir}/microcache" keys_zone=microcache:1m use_temp_path=off;`],
         }).replace(
           /location \/ \{\n.*add_header.*\n/,
           `location / {\n include startgrid/server/microcache.conf;\n${more}\n`,

@@ -39,8 +39,8 @@ describe('landing page', { skip }, () => {
     writePage(root, apps)
     listen.port = await claimPort(ANY)
     const page = renderPage({ listen: formatAddress(listen), root, results, accessLog: 'off', apps })
-    const config = (place: { dir: string; workers: number }) =>
-      renderNginx({ ...place, fronts: [], blocks: [page] })
+    const config = (main: { dir: string; workers: number }) =>
+      renderNginx({ ...main, fronts: [], blocks: [page] })
     instance = await startNginx(nginx, { listen: [listen], config })
   })
   after(async () => {

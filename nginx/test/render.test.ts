@@ -32,9 +32,9 @@ describe('rendering', () => {
   test('HTTP/2 as this NGINX takes it', () => {
     const certificate = { certificate: '/tls/certificate.pem', key: '/tls/key.pem' }
     const fronts = [{ ...FRONT, topology: 'nginx-tls', certificate } as const]
-    const place = { dir: '/tmp/place', workers: 2 }
-    assert.match(renderNginx({ ...place, fronts }), /listen 127\.0\.0\.1:8080 ssl;\n\s+http2 on;\n/)
-    const old = renderNginx({ ...place, fronts, http2: 'parameter' })
+    const main = { dir: '/tmp/place', workers: 2 }
+    assert.match(renderNginx({ ...main, fronts }), /listen 127\.0\.0\.1:8080 ssl;\n\s+http2 on;\n/)
+    const old = renderNginx({ ...main, fronts, http2: 'parameter' })
     assert.match(old, /listen 127\.0\.0\.1:8080 ssl http2;\n\s+ssl_certificate /)
   })
 

@@ -10,7 +10,7 @@ import { after, before, describe, test } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { type Address, claimPort } from '../src/render/address.ts'
 import type { Front } from '../src/render/front.ts'
-import { type Place, renderNginx } from '../src/render/render.ts'
+import { type MainOptions, renderNginx } from '../src/render/render.ts'
 import { makeCertificate } from '../src/run/certificate.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
 import { nginx, skip } from './support/nginx.ts'
@@ -157,8 +157,8 @@ describe('tls', { skip }, () => {
     const [, location = ''] = /```nginx\n(location \/reports\/ \{[^`]*)```/.exec(documentation) ?? []
     const listen = { host: '127.0.0.1', port: await claimPort(ANY) }
     const fronts = [{ name: 'app', topology: 'nginx', listen, upstream: app.address } as const]
-    const config = (place: Place) =>
-      renderNginx({ ...place, fronts }).replace(/^ *# For error_page/m, `${location}$&`)
+    const config = (main: MainOptions) =>
+      renderNginx({ ...main, fronts }).replace(/^ *# For error_page/m, `${location}$&`)
     if (nginx === undefined) return
     const other = await startNginx(nginx, { listen: [listen], config })
     try {

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { jsEngine, loadModule, type Nginx } from '@startgrid/nginx/find.ts'
 import { standardOutput } from '@startgrid/nginx/launch.ts'
-import { fill, type Place, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
+import { fill, type MainOptions, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
 import type { Config } from '#shared/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -28,14 +28,14 @@ export function filesOf(role: string, engine: string) {
   return { routes: join(ROOT, `conf/${role}.conf`), modules: join(DIST, engine) }
 }
 
-/** The configuration of an NGINX in a place of its own. */
-export function renderConfig({ nginx, config, routes, modules }: Options, place: Place): string {
+/** The configuration of an NGINX with a directory of its own. */
+export function renderConfig({ nginx, config, routes, modules }: Options, main: MainOptions): string {
   const { HOST, PORT, LOG_LEVEL, MAX_QUEUE_WAIT_MS } = config
   const proxies = listProxies(process.env.TRUST_PROXY)
-  const log = `"${standardOutput(place)}" app buffer=16k flush=1s if=$logged`
+  const log = `"${standardOutput(main)}" app buffer=16k flush=1s if=$logged`
   return fill(readFileSync(join(ROOT, 'conf/nginx.conf.template'), 'utf8'), {
-    MAIN: `${loadModule(nginx)}\n${renderMain(place)}`,
-    TEMPORARY_PATHS: renderTemporaryPaths(place.dir),
+    MAIN: `${loadModule(nginx)}\n${renderMain(main)}`,
+    TEMPORARY_PATHS: renderTemporaryPaths(main.dir),
     GRACEFUL_RELOAD: nginx.keepaliveMinTimeout ? 'include startgrid/graceful-reload.conf;' : '',
     JS_ENGINE: jsEngine(nginx),
     MODULES: modules,
@@ -46,7 +46,7 @@ export function renderConfig({ nginx, config, routes, modules }: Options, place:
     ASSETS: join(DIST, 'assets'),
     MAX_QUEUE_WAIT_MS: String(MAX_QUEUE_WAIT_MS),
     ROUTES: routes,
-    DIR: place.dir,
+    DIR: main.dir,
   })
 }
 

@@ -30,7 +30,7 @@ const address = { host: config.HOST, port: config.PORT }
 address.port ||= await claimPort(address)
 const options = { nginx, config: { ...config, PORT: address.port }, ...filesOf(role, engine) }
 const instance = await startNginx(nginx, {
-  config: (place) => renderConfig(options, place),
+  config: (main) => renderConfig(options, main),
   listen: [address],
   workers,
   output: 'inherit',

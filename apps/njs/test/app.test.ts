@@ -138,7 +138,7 @@ describe(`on ${nginx.describe()}`, { skip }, () => {
       const files = { routes: join(directory, 'routes.conf'), modules: directory }
       process.env.TRUST_PROXY = 'loopback'
       instance = await startNginx(nginx, {
-        config: (place) => renderConfig({ nginx, config, ...files }, place),
+        config: (main) => renderConfig({ nginx, config, ...files }, main),
         listen: [address],
       })
       url = `http://127.0.0.1:${address.port}`

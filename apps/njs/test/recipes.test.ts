@@ -38,9 +38,9 @@ describe(`on ${nginx.describe()}`, { skip }, () => {
     const config = { ...createOptions().config, PORT: address.port, LOG_LEVEL: 'warn' } as const
     process.env.TRUST_PROXY = 'loopback'
     instance = await startNginx(nginx, {
-      config: (place) => {
-        symlinkSync(join(APP, 'public'), join(place.dir, 'public'))
-        return `env SESSION_SECRET;\n${renderConfig({ nginx, config, routes, modules }, place)}`
+      config: (main) => {
+        symlinkSync(join(APP, 'public'), join(main.dir, 'public'))
+        return `env SESSION_SECRET;\n${renderConfig({ nginx, config, routes, modules }, main)}`
       },
       listen: [address],
     })

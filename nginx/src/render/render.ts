@@ -8,7 +8,7 @@ import { type Certificate, checkFronts, type Front, upstreamsOf } from './front.
 export const CONF = join(import.meta.dirname, '../../conf')
 
 /** The values that the main part of a configuration needs. */
-export interface Place {
+export interface MainOptions {
   /** The instance's own directory: configuration, pid, temporary files. */
   readonly dir: string
   /** Worker processes. */
@@ -19,7 +19,7 @@ export interface Place {
   readonly errorLevel?: 'warn' | 'crit'
 }
 
-export interface RenderOptions extends Place {
+export interface RenderOptions extends MainOptions {
   readonly fronts: readonly Front[]
   /** An `access_log` value such as `/tmp/access.log startgrid if=$logged`; default `off`. */
   readonly accessLog?: string
@@ -88,7 +88,7 @@ export function renderTls({ certificate, key }: Certificate, http2: Http2 = 'dir
  * @param connections of one worker at most
  */
 export function renderMain(
-  { dir, workers, contained, errorLevel = 'warn' }: Place,
+  { dir, workers, contained, errorLevel = 'warn' }: MainOptions,
   connections = 4096,
 ): string {
   return [
@@ -111,7 +111,7 @@ export function renderTemporaryPaths(dir: string): string {
   return TEMPORARY_DIRECTORIES.map((name) => `${name}_path "${join(dir, name)}";`).join('\n')
 }
 
-/** Below the place of an NGINX. */
+/** Below the directory of an NGINX. */
 const TEMPORARY_DIRECTORIES = ['client_body_temp', 'proxy_temp', 'fastcgi_temp', 'uwsgi_temp', 'scgi_temp']
 
 /**

@@ -6,35 +6,21 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Nginx } from '../find/find.ts'
 import type { Address } from '../render/address.ts'
-import type { Front } from '../render/front.ts'
-import type { Place } from '../render/render.ts'
+import type { MainOptions } from '../render/render.ts'
 import { hold, readErrors, release } from './launch.ts'
 import { endOrphans, explainRejection, reloadMaster, signalMaster, stopMaster } from './master.ts'
-import { type HttpOptions, type Plan, planConfig, planFronts, prepareDirectory } from './plan.ts'
 import { isRunning, workersOf } from './processes.ts'
 import { awaitResponses } from './ready.ts'
+import { type Setup, setUp, type Wanted } from './setup.ts'
 
-interface CommonOptions {
+type StartOptions = Wanted & {
   /** Worker processes, default 1. */
   readonly workers?: number
   /** CPUs to pin master and workers to, as `taskset` writes a list: `0` or `0,2-3`. */
   readonly cpus?: string
-  /** `inherit`: errors, and the access log if it goes to `standardOutput(place)`, come out of this process. */
+  /** `inherit`: errors, and the access log if it goes to `standardOutput(main)`, come out of this process. */
   readonly output?: 'capture' | 'inherit'
 }
-
-interface FrontsOptions extends CommonOptions, HttpOptions {
-  readonly fronts: readonly Front[]
-}
-
-interface ConfigOptions extends CommonOptions {
-  /** The whole configuration; `renderMain(place)` has the part before the `http` block. */
-  readonly config: (place: Place) => string
-  /** What the configuration listens on (TCP): the start is complete when all of them accept. */
-  readonly listen: readonly Address[]
-}
-
-type StartOptions = FrontsOptions | ConfigOptions
 
 /** How an NGINX ended: `signal` is null unless it was killed. */
 interface Ending {
@@ -56,7 +42,7 @@ export interface Instance {
    * Puts a configuration into use without dropping a request, and returns when only new workers take connections.
    * @throws {Error} one sentence; the old configuration stays in use
    */
-  reload(config: (place: Place) => string): Promise<void>
+  reload(config: (main: MainOptions) => string): Promise<void>
   /** Sends a signal to the master. */
   signal(signal: NodeJS.Signals): void
   /**
@@ -79,15 +65,11 @@ export async function startNginx(nginx: Nginx, options: StartOptions): Promise<I
   }
   // Another process may take a free port before NGINX does. With port 0, NGINX then gets another one.
   for (let attempt = 1; ; attempt++) {
-    const place = { dir: await mkdtemp(join(tmpdir(), 'startgrid-nginx-')), workers: options.workers ?? 1 }
+    const dir = await mkdtemp(join(tmpdir(), 'startgrid-nginx-'))
     try {
-      await prepareDirectory(place.dir)
-      const plan = await ('fronts' in options
-        ? planFronts(nginx, options.fronts, place, options)
-        : planConfig(options.config(place), options.listen))
-      return await startPlanned(nginx, options, plan, place)
+      return await start(nginx, options, await setUp(nginx, options, { dir, workers: options.workers ?? 1 }))
     } catch (error) {
-      await rm(place.dir, { recursive: true, force: true })
+      await rm(dir, { recursive: true, force: true })
       if (!(error instanceof PortLost) || attempt === 5) throw error
     }
   }
@@ -96,28 +78,23 @@ export async function startNginx(nginx: Nginx, options: StartOptions): Promise<I
 /** Another process took the chosen port in the meantime. */
 class PortLost extends Error {}
 
-async function startPlanned(
-  nginx: Nginx,
-  { cpus, output }: StartOptions,
-  plan: Plan,
-  place: Place,
-): Promise<Instance> {
-  const { dir } = place
+async function start(nginx: Nginx, { cpus, output }: StartOptions, setup: Setup): Promise<Instance> {
+  const { dir } = setup
   const { binary } = nginx
-  await writeFile(join(dir, 'nginx.conf'), plan.config)
+  await writeFile(join(dir, 'nginx.conf'), setup.config)
   const child = hold({ binary, dir, cpus }, output === 'inherit')
   const pid = child.pid ?? 0
   const errors = collectErrors(child, dir)
   const exited = watch(child)
   const said = once(child, 'close').catch(() => undefined)
   try {
-    await awaitResponses(plan, dir, () => isRunning(pid))
+    await awaitResponses(setup, () => isRunning(pid))
   } catch (error) {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
     await exited
     // Its last output may still be in the pipe.
     await Promise.race([said, sleep(1_000, undefined, { ref: false })])
-    throw explain(error, errors(), plan)
+    throw explain(error, errors(), setup)
   }
   const master = { pid, dir, binary }
   const stop = async (deadlineMs: number) => {
@@ -129,13 +106,13 @@ async function startPlanned(
   return {
     nginx,
     dir,
-    addresses: plan.addresses,
+    addresses: setup.addresses,
     pids: () => (isRunning(pid) ? [pid, ...workersOf(pid).map((worker) => worker.pid)] : []),
     errors,
     reload: async (config) => {
       if (!isRunning(pid)) throw new Error('This NGINX has ended; start it again.')
-      await reloadMaster(master, config(place), errors)
-      await awaitResponses(plan, dir, () => isRunning(pid))
+      await reloadMaster(master, config(setup), errors)
+      await awaitResponses(setup, () => isRunning(pid))
     },
     signal: (signal) => signalMaster(master, signal),
     stop: (deadlineMs = 10_000) => {
@@ -147,13 +124,13 @@ async function startPlanned(
 }
 
 /** The reason from NGINX's log. If it has none, the error of the wait. */
-function explain(error: unknown, log: string, plan: Plan): Error {
+function explain(error: unknown, log: string, { chosePorts }: Setup): Error {
   if (!log.includes('[emerg]')) {
     const line = log.trim().split('\n').at(-1) ?? ''
     return line === '' && error instanceof Error ? error : new Error(`NGINX does not start: ${line}`)
   }
   const sentence = explainRejection(log)
-  return plan.chosePorts && /\(98|\(48/.test(log) ? new PortLost(sentence) : new Error(sentence)
+  return chosePorts && /\(98|\(48/.test(log) ? new PortLost(sentence) : new Error(sentence)
 }
 
 /** What NGINX has logged: from its file, or, with `inherit`, the last 64 KiB of standard error, which is passed on. */

@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Binary } from '../find/command.ts'
-import type { Place } from '../render/render.ts'
+import type { MainOptions } from '../render/render.ts'
 import { LOG_FIFO, nginxArguments } from './master.ts'
 
 /** How to start one NGINX. */
@@ -30,7 +30,7 @@ exec "$@" </dev/null 3<&- 4<&-
 `
 
 /** Where a configuration sends its access log to reach standard output: a FIFO, unless the name itself will do. */
-export function standardOutput({ dir, contained }: Pick<Place, 'dir' | 'contained'>): string {
+export function standardOutput({ dir, contained }: Pick<MainOptions, 'dir' | 'contained'>): string {
   return contained === true ? '/dev/stdout' : join(dir, LOG_FIFO)
 }
 

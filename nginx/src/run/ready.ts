@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, formatAddress } from '../render/address.ts'
-import type { Plan } from './plan.ts'
+import type { Setup } from './setup.ts'
 
 const LIMIT_MS = 20_000
 
@@ -12,11 +12,7 @@ const LIMIT_MS = 20_000
  * @param runs whether the process is still there
  * @throws {Error} if it ended, or does not respond within 20 s
  */
-export async function awaitResponses(
-  { addresses, probe }: Pick<Plan, 'addresses' | 'probe'>,
-  dir: string,
-  runs: () => boolean,
-): Promise<void> {
+export async function awaitResponses({ addresses, probe, dir }: Setup, runs: () => boolean): Promise<void> {
   const deadline = Date.now() + LIMIT_MS
   await until(() => Promise.resolve(hasPid(dir)), 'has not started', runs, deadline)
   for (const address of addresses) {

@@ -16,16 +16,16 @@ const address = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', 
 const instance = await startNginx(nginx, {
   listen: [address],
   output: 'inherit',
-  config: (place) =>
+  config: (main) =>
     [
       loadModule(nginx),
-      renderMain(place),
+      renderMain(main),
       'http {',
-      renderTemporaryPaths(place.dir),
+      renderTemporaryPaths(main.dir),
       jsEngine(nginx),
       `js_import who from "${join(scripts, 'who.js')}";`,
       `log_format short '{"url":"$request_uri","status":$status}';`,
-      `access_log "${standardOutput(place)}" short;`,
+      `access_log "${standardOutput(main)}" short;`,
       `server { listen ${address.host}:${address.port}; location / { js_content who.who; } }`,
       '}',
     ].join('\n'),

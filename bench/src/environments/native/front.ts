@@ -10,7 +10,7 @@ import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import {
   CONF,
   fill,
-  type Place,
+  type MainOptions,
   renderHttp,
   renderMain,
   renderTemporaryPaths,
@@ -75,9 +75,9 @@ export async function startFronts(
     ...(certificate && { ca: readFileSync(certificate.certificate, 'utf8') }),
   }
   const server = renderStudy(kind, { ...first, listen: formatAddress(listen), files: ASSETS_PATH })
-  const config = (place: Place): string => {
-    const http = [renderTemporaryPaths(place.dir), renderHttp(), server]
-    return [renderMain(place, CONNECTIONS), 'http {', ...http, '}', ''].join('\n')
+  const config = (main: MainOptions): string => {
+    const http = [renderTemporaryPaths(main.dir), renderHttp(), server]
+    return [renderMain(main, CONNECTIONS), 'http {', ...http, '}', ''].join('\n')
   }
   return startNginx(nginx, { ...process, config, listen: [listen] })
 }

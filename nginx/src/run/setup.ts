@@ -4,13 +4,24 @@ import { join } from 'node:path'
 import type { Nginx } from '../find/find.ts'
 import { type Address, claimPort, formatAddress } from '../render/address.ts'
 import type { Certificate, Front } from '../render/front.ts'
-import { CONF, type Place, type RenderOptions, renderNginx } from '../render/render.ts'
+import { CONF, type MainOptions, type RenderOptions, renderNginx } from '../render/render.ts'
 import { makeCertificate } from './certificate.ts'
 import { bindRefusal } from './master.ts'
 
-/** The configuration that an NGINX gets, and what follows from it. */
-export interface Plan {
+/** For fronts, whose configuration is made here, or for a whole configuration of the caller's. */
+export type Wanted =
+  | ({ readonly fronts: readonly Front[] } & Pick<RenderOptions, 'accessLog' | 'trustedProxies'>)
+  | {
+      /** `renderMain(main)` has the part before the `http` block. */
+      readonly config: (main: MainOptions) => string
+      /** What it listens on (TCP): the start is complete when all of them accept. */
+      readonly listen: readonly Address[]
+    }
+
+/** An NGINX that is ready to be started. */
+export interface Setup extends MainOptions {
   readonly config: string
+  /** What it listens on, with real ports. */
   readonly addresses: readonly Address[]
   /** Whether a port was chosen here, so that another would do as well. */
   readonly chosePorts: boolean
@@ -18,42 +29,39 @@ export interface Plan {
   readonly probe: string | undefined
 }
 
-/** What all fronts of an NGINX share. */
-export type HttpOptions = Pick<RenderOptions, 'accessLog' | 'trustedProxies'>
-
-/** Makes the directory of an NGINX, if it is not there, and puts what its configuration includes into it. */
-export async function prepareDirectory(dir: string): Promise<void> {
-  // Only for this user: there may be a key in it.
-  await mkdir(dir, { recursive: true, mode: 0o700 })
-  // Includes are relative to nginx.conf.
-  await symlink(CONF, join(dir, 'startgrid'))
-}
-
 /**
- * A configuration for fronts, with their ports checked and chosen.
+ * Makes the directory of an NGINX, if it is not there, with what its configuration includes, and checks and chooses its ports.
  * @throws {Error} one sentence, if an address cannot be listened on or a front cannot work
  */
-export async function planFronts(
+export async function setUp(
   { keepaliveMinTimeout, http2 }: Pick<Nginx, 'keepaliveMinTimeout' | 'http2'>,
-  fronts: readonly Front[],
-  place: Place,
-  http: HttpOptions,
-): Promise<Plan> {
-  const settled: Front[] = []
-  for (const front of fronts) {
+  wanted: Wanted,
+  main: MainOptions,
+): Promise<Setup> {
+  // Only for this user: there may be a key in it.
+  await mkdir(main.dir, { recursive: true, mode: 0o700 })
+  // Includes are relative to nginx.conf.
+  await symlink(CONF, join(main.dir, 'startgrid'))
+  if ('config' in wanted) {
+    for (const address of wanted.listen) await settle(address, [])
+    const config = wanted.config(main)
+    return { ...main, config, addresses: wanted.listen, chosePorts: false, probe: undefined }
+  }
+  const { accessLog, trustedProxies } = wanted
+  const fronts: Front[] = []
+  for (const front of wanted.fronts) {
     const listen = await settle(
       front.listen,
-      settled.map((one) => one.listen.port),
+      fronts.map((one) => one.listen.port),
     )
-    settled.push({ ...front, listen, ...(await certificateOf(front, http2, place)) })
+    fronts.push({ ...front, listen, ...(await certificateOf(front, http2, main)) })
   }
+  const http = { ...(accessLog && { accessLog }), ...(trustedProxies && { trustedProxies }) }
   return {
-    config: renderNginx({
-      ...{ ...http, ...place, fronts: settled, keepaliveMinTimeout },
-      ...(http2 && { http2 }),
-    }),
-    addresses: settled.map(addressOf),
-    chosePorts: fronts.some(({ listen }) => listen.port === 0),
+    ...main,
+    config: renderNginx({ ...main, ...http, fronts, keepaliveMinTimeout, ...(http2 && { http2 }) }),
+    addresses: fronts.map(addressOf),
+    chosePorts: wanted.fronts.some(({ listen }) => listen.port === 0),
     // NGINX responds itself: no app is needed, and none counts a request.
     probe: '/ceiling',
   }
@@ -63,17 +71,11 @@ function addressOf({ listen, certificate }: Front): Address {
   return certificate === undefined ? listen : { ...listen, ca: readFileSync(certificate.certificate, 'utf8') }
 }
 
-/** A plan for a raw configuration. @throws {Error} one sentence, if an address cannot be listened on */
-export async function planConfig(config: string, addresses: readonly Address[]): Promise<Plan> {
-  for (const address of addresses) await settle(address, [])
-  return { config, addresses, chosePorts: false, probe: undefined }
-}
-
 /** @throws {Error} if this NGINX speaks no TLS */
 async function certificateOf(
   { topology, certificate }: Front,
   http2: Nginx['http2'],
-  { dir }: Place,
+  { dir }: MainOptions,
 ): Promise<{ certificate?: Certificate }> {
   if (topology !== 'nginx-tls') return {}
   if (http2 === undefined)
