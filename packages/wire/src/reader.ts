@@ -170,8 +170,9 @@ export class ResponseReader {
     if (text.length > LONGEST_HEAD) throw malformed('line, because it is too long', text)
     this.#partial = isWhole ? '' : text
     if (!isWhole) return to
-    if (!text.endsWith('\r')) this.#fault = 'a line that ends in LF without CR'
-    this.#takeLine(text.replace(/\r$/, ''))
+    const isCrLf = text.endsWith('\r')
+    if (!isCrLf) this.#fault = 'a line that ends in LF without CR'
+    this.#takeLine(isCrLf ? text.slice(0, -1) : text)
     return end + 1
   }
 
