@@ -9,3 +9,8 @@ export function requestId(inbound: unknown): string {
     ? inbound
     : randomUUID().replaceAll('-', '')
 }
+
+/** The trace id of an inbound `traceparent` header: https://www.w3.org/TR/trace-context/#traceparent-header */
+export function traceId(traceparent: string | string[] | null | undefined): string | undefined {
+  return /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(String(traceparent))?.[1]
+}

@@ -1,5 +1,5 @@
 import type { AppOptions } from '#shared/app-options.ts'
-import { traceId } from '#shared/log.ts'
+import { traceId } from '#shared/request-id.ts'
 import { forwardedOf } from '../forwarded.ts'
 import type { Middleware } from '../routes.ts'
 import { idOf } from './request-id.ts'

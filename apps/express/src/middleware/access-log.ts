@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
-import { type Logger, traceId } from '#shared/log.ts'
+import type { Logger } from '#shared/log.ts'
+import { traceId } from '#shared/request-id.ts'
 
 declare global {
   namespace Express {

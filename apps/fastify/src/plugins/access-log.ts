@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { traceId } from '#shared/log.ts'
+import { traceId } from '#shared/request-id.ts'
 
 /**
  * One line per response, also after a client abort: then the hook `onResponse` does not run. Fastify's own two lines have other fields.

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { defineMiddleware, getRequestIP } from 'h3'
-import { traceId } from '#shared/log.ts'
+import { traceId } from '#shared/request-id.ts'
 
 /** Lines of `event.context.log` contain the id of the request. One is written for each response, also after a client abort. */
 export const accessLog = defineMiddleware((event) => {

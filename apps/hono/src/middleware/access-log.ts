@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import { createMiddleware } from 'hono/factory'
 import { routePath } from 'hono/route'
-import { traceId } from '#shared/log.ts'
+import { traceId } from '#shared/request-id.ts'
 import { clientOf } from '../forwarded.ts'
 
 /** Lines of `c.get('log')` contain the id of the request. One is written for each response, also after a client abort. */

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import { traceId } from '#shared/log.ts'
+import { traceId } from '#shared/request-id.ts'
 
 /** Gives `ctx.log` the id of the request, and writes a line for each response, also after a client abort. */
 export const accessLog: Middleware = (ctx, next) => {

@@ -1,4 +1,4 @@
-import { traceId } from '#shared/log.ts'
+import { traceId } from '#shared/request-id.ts'
 import type { Context } from '../context.ts'
 
 /** Writes a line for each response, also after a client abort. Probes have none. */
