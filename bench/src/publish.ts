@@ -46,17 +46,22 @@ export function storeResult(result: StoredResult, docs = DOCS): string | undefin
 }
 
 /**
- * Makes docs/studies/README.md and the figures in its pages again, from the stored results.
+ * Makes docs/studies/README.md and the figures in pages again, from the stored results.
+ * @param named the studies whose pages are made again; the others stay as they were measured
  * @returns names of the studies that have a page and no stored result
  * @throws {ResultError} if a stored result is not one, or a page has no place for its figures
  */
-export function writePages(all: readonly Study[], docs = DOCS): string[] {
+export function writePages(
+  all: readonly Study[],
+  docs = DOCS,
+  named: readonly string[] = all.map(({ name }) => name),
+): string[] {
   const directory = join(docs, 'studies')
   const studies = all.filter(({ name }) => existsSync(join(directory, `${name}.md`)))
   const records = readRecords(directory)
   for (const study of studies) {
     const newest = records.find((record) => record.study === study.name)
-    if (newest !== undefined)
+    if (newest !== undefined && named.includes(study.name))
       writeBetween(
         join(directory, `${study.name}.md`),
         MARKS,

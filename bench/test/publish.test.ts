@@ -40,6 +40,9 @@ test('figures between the marks are made again, prose stays', (t) => {
   match(page, /\| 1\. fast is twice as fast as slow +\| +2\.00 \| .* \| holds +\|/)
   writePages([PAPER], path)
   equal(readFileSync(join(path, 'studies/paper.md'), 'utf8'), page, 'a second time changes nothing')
+  writeFileSync(join(path, 'studies/paper.md'), PAGE)
+  writePages([PAPER], path, ['another'])
+  equal(readFileSync(join(path, 'studies/paper.md'), 'utf8'), PAGE, 'it is not named')
 })
 
 test('one table has all claims with their verdicts, and names the machine', (t) => {

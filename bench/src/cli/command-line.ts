@@ -27,7 +27,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   publish: {
     usage: 'publish [RESULT …]',
     says: 'results into docs/, where the site finds them',
-    more: 'Of a race the figures, for each kind of machine; of a study also its page. Without a result, the pages of studies are made again. The table in docs/results/README.md is written by hand.',
+    more: 'Of a race the figures, for each kind of machine; of a study also its page. Without a result, the pages of all studies are made again. The table in docs/results/README.md is written by hand.',
     options: PUBLISH,
     run: async (...words) => (await import('./commands/publish.ts')).publishCommand(...words),
   },

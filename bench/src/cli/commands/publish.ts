@@ -2,7 +2,7 @@ import { readCommandLine } from '@startgrid/cli/options.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
 import { startup } from '../../../studies/startup/study.ts'
-import { storeResult, writePages } from '../../publish.ts'
+import { DOCS, storeResult, writePages } from '../../publish.ts'
 import { writeOverhead } from '../../report/overhead.ts'
 import { writeStartup } from '../../report/startup.ts'
 import { PUBLISH } from '../option-table.ts'
@@ -16,13 +16,16 @@ import { openStored } from '../stored.ts'
  */
 export async function publishCommand(args: readonly string[], { name, studies }: Program): Promise<number> {
   const { positionals } = readCommandLine(args, PUBLISH, `${name} publish`)
-  for (const { result } of positionals.flatMap((path) => openStored(path, studies))) {
+  const results = positionals.flatMap((path) => openStored(path, studies)).map(({ result }) => result)
+  for (const result of results) {
     if (result.kind === 'study' && result.study === overhead.name) writeOverhead(result)
     else if (result.kind === 'study' && result.study === startup.name) writeStartup(result)
     else say(`Stored: ${storeResult(result) ?? 'nothing, because docs have no page for it'}.`)
   }
-  const missing = writePages(studies)
-  say('Made again: docs/studies/README.md and the figures in its pages.')
+  const named = results.flatMap((result) => (result.kind === 'study' ? result.study : []))
+  const missing = writePages(studies, DOCS, results.length === 0 ? undefined : named)
+  const whose = results.length === 0 ? 'all studies' : listOf(named) || 'no study'
+  say(`Made again: docs/studies/README.md and the figures in the pages of ${whose}.`)
   if (missing.length > 0) say(`No result is stored of ${listOf(missing)}.`)
   return 0
 }
