@@ -17,6 +17,7 @@ import type { whyVoid } from './gates.ts'
 import { openRateOf } from './latencies.ts'
 import { type JudgedCell, judgeCells, type Launch, type Measured, meanOf } from './launches.ts'
 import { proxyCostsOf, raceOf } from './ranks.ts'
+import { stallOf } from './stall.ts'
 
 const RANKED: readonly MainMetric[] = ['rate', 'cpu']
 
@@ -47,7 +48,12 @@ export function analyse(
     findings:
       race === undefined
         ? []
-        : findingsOf(race.pilots, race.twin, comparisons.compare, (name) => takenIn(heats, name)),
+        : findingsOf(race.pilots, race.twin, comparisons.compare, (name) => takenIn(heats, name)).map(
+            (finding) => {
+              const stall = stallOf(finding, measured)
+              return stall === undefined ? finding : { ...finding, stall }
+            },
+          ),
     cells,
     races: ranked.flatMap((name) =>
       RANKED.flatMap((metric) =>

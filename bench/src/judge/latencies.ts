@@ -35,12 +35,14 @@ export function openLoopsOf(
 ): OpenLoops | null {
   if (!openLoop) return null
   const own = heats.map(({ trials }) => trials.filter(({ cell }) => cell === id))
-  const slow = heats.map(({ commonRate }) => commonRate).find((one) => one?.tooSlow.includes(id))
+  // One heat in which it stalled says nothing of what it can do.
+  const slow = heats.flatMap(({ commonRate }) => (commonRate?.tooSlow.includes(id) ? commonRate : []))
   const used = usedOf(own, planned)
   const launches = Math.max(0, ...used.map(({ counted }) => counted))
-  const voidedBecause = slow
-    ? `${formatRate(slow.rate)} requests per second are more than 90 % of what it can do`
-    : whyVoid(own.flat(), launches, own.length)
+  const voidedBecause =
+    slow.length > heats.length / 2
+      ? `${formatRate(slow[0]?.rate ?? 0)} requests per second are more than 90 % of what it can do`
+      : whyVoid(own.flat(), launches, own.length)
   const isCounted = ({ counted }: Used) => voidedBecause === null && counted >= leastOf(own.length)
   const late = used.filter((one) => voidedBecause === null && one.isLate && !isCounted(one))
   return {

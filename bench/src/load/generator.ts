@@ -47,6 +47,8 @@ export interface SliceLoad {
   rate: number
   /** Of a response with its headers, on average; absent without responses. */
   bytes?: number
+  /** Seconds that a request waited for its response at most; absent without responses. */
+  longest?: number
   /** As of `LoadResult`. */
   handshakes: Readonly<Record<string, number>>
 }
@@ -74,11 +76,11 @@ export class LastingGenerator {
   /** Offers one slice. @throws {LoadError} as `offer` */
   async run(plan: SlicePlan): Promise<SliceLoad> {
     const load = await this.offer(plan)
-    const { requests, seconds, rate, checked, errors, bytes, handshakes } = load
+    const { requests, seconds, rate, checked, errors, bytes, handshakes, latency } = load
     return {
       ...{ requests, seconds, rate, checked, handshakes },
       errors: occurred(errors),
-      ...(requests > 0 && { bytes: bytes / requests }),
+      ...(requests > 0 && { bytes: bytes / requests, longest: latency.max / 1000 }),
     }
   }
 

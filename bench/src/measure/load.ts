@@ -80,6 +80,7 @@ export async function measureSlice(
       hasExactClock() ? disturbance : { ...disturbance, serverForeign: null, generatorForeign: null },
     ),
     pass,
+    ...(load.longest !== undefined && { longest: load.longest }),
     ...(details && { detail: detailOf(load, othersThan(load, workload, otherConnections)) }),
   }
 }

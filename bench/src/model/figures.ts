@@ -216,6 +216,8 @@ export interface Finding {
   pAdjusted: number | null
   /** The smallest ratio above 1 that is found in 4 of 5 runs. */
   smallest: number | null
+  /** One of them stops responding for long: how many seconds in the typical start, and how many the other one does. */
+  stall?: { system: string; seconds: number; other: number }
   /** Of other metrics; not tested. */
   others: { metric: Metric; ratio: Interval }[]
 }

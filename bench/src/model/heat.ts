@@ -69,6 +69,8 @@ export interface Slice extends Stretch {
   phase: 'warmup' | 'measure'
   /** In which pass over the cells of its heat, from 1; null in the warm-up. */
   pass: number | null
+  /** Seconds that a request waited for its response at most; absent without responses. */
+  longest?: number
   detail?: SliceDetail
 }
 

@@ -1,11 +1,11 @@
 import { formatEnds, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { listOf, plural } from '@startgrid/cli/text.ts'
+import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { isShown } from '../../judge/comparisons.ts'
 import { isTested, unsteadyOf } from '../../judge/findings.ts'
 import { ResultError } from '../../model/result-file.ts'
-import { describeStarts } from './race-document.ts'
+import { describeStall, describeStarts } from './race-document.ts'
 
 /** A race of two commits as a comment on a pull request: a few lines for each path. */
 
@@ -28,6 +28,7 @@ const Finding = Type.Object({
   ratio: orNull(Ratio),
   pAdjusted: orNull(Type.Number()),
   smallest: orNull(Type.Number()),
+  stall: Type.Optional(Type.Object({ system: Type.String(), seconds: Type.Number(), other: Type.Number() })),
   others: Type.Array(Type.Object({ metric: Type.String(), ratio: Ratio })),
 })
 const System = Type.Object({ system: Type.String(), steady: Type.Boolean() })
@@ -64,7 +65,7 @@ export function commentOf(result: unknown): string {
 }
 
 function linesOf(finding: Finding, all: readonly Finding[], result: Commented): string[] {
-  const { race, decides, over, under, smallest } = finding
+  const { race, decides, over, under, smallest, stall } = finding
   const twin = all.find((one) => one.race === race && one.isTwin)
   const itself =
     twin === undefined ? '' : `; ${plain(under)} against itself ${formatInterval(ratioOf(twin, decides))}`
@@ -73,7 +74,7 @@ function linesOf(finding: Finding, all: readonly Finding[], result: Commented): 
   const caught = smallest === null ? null : 1 - (1 - LIMIT) / smallest
   const unsteady = unsteadyOf(finding, result.race.pilots)
   return [
-    `**${plain(race.replace(/^GET /, ''))}**: ${verdictOf(finding, result)}`,
+    `**${plain(race.replace(/^GET /, ''))}**: ${verdictOf(finding, result)}${stall === undefined ? '' : ` ${capital(describeStall({ ...stall, system: plain(stall.system) }))}.`}`,
     `${plain(over)} over ${plain(under)} ${formatInterval(ratioOf(finding, 'rate'))} by requests at saturation, ${formatInterval(ratioOf(finding, 'cpu'))} by CPU per request; ${decides === 'rate' ? 'the former' : 'the latter'} decides.`,
     `${plural(starts, 'start')} each, ${plural(Math.max(1, Math.round(seconds / 60)), 'minute')}${itself}.`,
     ...(unsteady.length === 0 ? [] : [`${listOf(unsteady.map(plain))} may have been cold.`]),

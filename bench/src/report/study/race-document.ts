@@ -54,6 +54,19 @@ export function documentOfRace(result: StudyResult): Document {
 
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
 export function describeFinding(finding: Finding, result: Judged): string {
+  const { stall } = finding
+  return stall === undefined
+    ? describeRatio(finding, result)
+    : `${describeRatio(finding, result)}; ${describeStall(stall)}`
+}
+
+/** Figures leave such moments out, so they are told. */
+export function describeStall({ system, seconds, other }: NonNullable<Finding['stall']>): string {
+  const format = (wait: number) => `${wait.toFixed(wait < 1 ? 3 : 1)} s`
+  return `but ${system} stopped responding for ${format(seconds)} in the typical start, the other for ${format(other)}`
+}
+
+function describeRatio(finding: Finding, result: Judged): string {
   const { decides, over, under, isTwin, ratio, smallest } = finding
   const unsteady = unsteadyOf(finding, result.race?.pilots ?? [])
   const where = `${placeOf(finding, result.race?.connections ?? 0)}${unsteady.length === 0 ? '' : `; ${listOf(unsteady)} may have been cold`}`

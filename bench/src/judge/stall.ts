@@ -1,0 +1,45 @@
+import { median } from '@startgrid/stats/moments.ts'
+import type { Cell } from '../model/cell.ts'
+import type { Finding } from '../model/figures.ts'
+import type { Heat } from '../model/heat.ts'
+
+/** So many times as long as with the other system, and as long as a request usually waits: no queue, and no noise that hits both. */
+const STALL = 40
+const OWN = 10
+
+/** What robust figures leave out: a server that stops responding for a while in most of its starts. */
+export function stallOf(
+  { race, over, under }: Pick<Finding, 'race' | 'over' | 'under'>,
+  { cells, heats }: { cells: readonly Cell[]; heats: readonly Heat[] },
+): Finding['stall'] {
+  const waits = (system: string) => {
+    const cell = cells.find((one) => one.race === race && one.system === system)
+    return cell === undefined ? null : waitsOf(cell, heats)
+  }
+  for (const [system, another] of [
+    [over, under],
+    [under, over],
+  ] as const) {
+    const [own, other] = [waits(system), waits(another)]
+    if (own === null || other === null) return undefined
+    if (own.longest >= STALL * other.longest && own.longest >= OWN * own.usual)
+      return { system, seconds: own.longest, other: other.longest }
+  }
+  return undefined
+}
+
+/** Seconds, in the typical start. Its first slice is left out: nothing is loaded or compiled yet. */
+function waitsOf({ id, connections }: Cell, heats: readonly Heat[]) {
+  const starts = heats
+    .map(({ slices }) => slices.filter(({ cell }) => cell === id).slice(1))
+    .flatMap((own) => {
+      const waits = own.flatMap(({ longest }) => longest ?? [])
+      if (waits.length === 0) return []
+      const usual = median(
+        own.map(({ seconds, requests }) => (connections * seconds) / Math.max(1, requests)),
+      )
+      return { longest: Math.max(...waits), usual }
+    })
+  if (starts.length === 0) return null
+  return { longest: median(starts.map((one) => one.longest)), usual: median(starts.map((one) => one.usual)) }
+}

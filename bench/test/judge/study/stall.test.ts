@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stallOf } from '../../../src/judge/stall.ts'
+import type { StudyResult } from '../../../src/model/result.ts'
+import { commentOf } from '../../../src/report/study/race-comment.ts'
+import { documentOfRace } from '../../../src/report/study/race-document.ts'
+import { golden } from '../../fixtures/golden.ts'
+
+/** The stored race, with the longest wait of each slice; one per start is another. */
+function raceWith(longest: (system: string) => readonly [usual: number, once: number]): StudyResult {
+  const result = structuredClone(golden('commands')) as StudyResult
+  for (const heat of result.heats)
+    for (const { id, system } of result.cells)
+      for (const [index, slice] of heat.slices.filter(({ cell }) => cell === id).entries())
+        slice.longest = longest(system)[index === 5 ? 1 : 0]
+  return result
+}
+
+test('a server that freezes once in each start is named, in the first sentence and in the comment', () => {
+  const pairs = (golden('commands') as StudyResult).analysis?.findings ?? []
+  const pair = pairs.find(({ isTwin }) => !isTwin)
+  assert.ok(pair !== undefined)
+  const { over } = pair
+  const frozen = raceWith((system) => (system === over ? [0.01, 2] : [0.01, 0.02]))
+  const stall = stallOf(pair, frozen)
+  assert.deepEqual(stall, { system: over, seconds: 2, other: 0.02 })
+  // A host that stops both, and one that is slow all the time.
+  assert.equal(
+    stallOf(
+      pair,
+      raceWith(() => [0.01, 2]),
+    ),
+    undefined,
+  )
+  assert.equal(
+    stallOf(
+      pair,
+      raceWith((system) => [0.01, system === over ? 0.5 : 0.02]),
+    ),
+    undefined,
+  )
+
+  for (const finding of frozen.analysis?.findings ?? [])
+    if (finding.over === over && finding.under === pair.under) Object.assign(finding, { stall })
+  const says = `ut ${over} stopped responding for 2.0 s in the typical start, the other for 0.020 s`
+  const { finding, summary } = documentOfRace(frozen)
+  assert.ok([finding, ...(summary ?? [])].join().includes(`; b${says}`))
+  assert.ok(commentOf(frozen).includes(`B${says}.`))
+})
