@@ -106,7 +106,9 @@ test('a pair agrees with its ratio to the baseline, whichever is named first', (
   const ratio = ratioOf(race, 'bun/hello direct')
   near(pair?.ratio.value, 1 / ratio.value)
   near(pair?.ratio.low, 1 / (ratio.high ?? Number.NaN))
-  assert.ok((pair?.p ?? 1) < 1e-6 && (pair?.pAdjusted ?? 0) >= (pair?.p ?? 1))
+  assert.ok((pair?.p ?? 1) < 1e-6)
+  const [least] = race.pairs.toSorted((one, other) => (one.p ?? 1) - (other.p ?? 1))
+  near((least?.pAdjusted ?? Number.NaN) / (least?.p ?? Number.NaN), 3)
   assert.equal(race.pairs.length, 3)
 })
 
@@ -134,7 +136,10 @@ test('twins that differ make the race suspect', () => {
 })
 
 test('a voided cell has no figures, no place, and no influence', () => {
-  const analysis = analyseAll(RACE, voiding(BUN.id))
+  // What is known of its launch besides counts as little.
+  const launches = [{ app: BUN.app, startup: 0.1, readyMemory: 1e6, peakMemory: 2e6 }]
+  const heats = RACE.heats.map((heat) => ({ ...heat, launches }))
+  const analysis = analyseAll({ ...RACE, heats }, voiding(BUN.id))
   const figures = analysis.cells.find(({ cell }) => cell === BUN.id)
   assert.equal(figures?.void, 'one error')
   assert.deepEqual([figures?.figures, figures?.coreUse, figures?.cpu.app], [{}, null, null])
