@@ -18,8 +18,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.html': 'text/html',
   '.js': 'text/javascript',
-  '.json': 'application/json',
-  '.png': 'image/png',
   '.svg': 'image/svg+xml',
 }
 /** The five pages, and one of prose, figures and wide tables. */

@@ -10,13 +10,8 @@ import { BASE, output, REPOSITORY } from './fixtures/built-site.ts'
 
 /** The built pages, published below a path: every link has a place to lead to. */
 
-interface Target {
-  from: string
-  link: string
-}
-
 /** What pages point at, and the names inside of each, by address below the base. */
-const targets: Target[] = []
+const targets: { from: string; link: string }[] = []
 const names = new Map<string, ReadonlySet<string>>()
 
 before(() => {
