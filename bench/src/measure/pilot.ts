@@ -223,7 +223,7 @@ async function proveEqual(
   const difference = differenceBetween(cells, proofs)
   if (difference !== null && !options.different)
     throw new PilotError(
-      `${difference.says}${difference.where}. Equal work comes first; if the difference is meant, add --different-responses.`,
+      `${difference.says}${difference.where}. Equal work comes first: if one was still starting, name a --ready-path; if the difference is meant, add --different-responses.`,
     )
   return { proofs, difference }
 }

@@ -253,7 +253,7 @@ describe('a race of commands', () => {
     [
       'other work',
       ['node before.js', 'node other.js'],
-      /^before and other send different bodies: after "", before has .* and other "other"\. Equal work comes first; if the difference is meant, add --different-responses\.$/,
+      /^before and other send different bodies: after "", before has .* and other "other"\. Equal work comes first: if one was still starting, name a --ready-path; if the difference is meant, add --different-responses\.$/,
     ],
   ] as const)
     test(`${name}: one sentence, and nothing is left`, async () => {
