@@ -188,6 +188,8 @@ test('a launch is its slices that count: warm-up and disturbed ones do not', () 
   near(figures?.figures.cpu?.value, 0.8 / 400)
   near(figures?.cpu.generator, 0.4 / 400)
   near(figures?.coreUse, 1)
+  const wide = measuredOf([{ ...NODE, cores: { wanted: 2, given: 2 } }], [heatOf(1, slices)])
+  near(analyseAll(wide).cells[0]?.coreUse, 0.5)
   assert.deepEqual([figures?.slices, figures?.disturbed, figures?.launches], [2, 1, 1])
 })
 
