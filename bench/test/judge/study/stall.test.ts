@@ -24,6 +24,8 @@ test('a server that freezes once in each start is named, in the first sentence a
   const frozen = raceWith((system) => (system === over ? [0.01, 2] : [0.01, 0.02]))
   const stall = stallOf(pair, frozen)
   assert.deepEqual(stall, { system: over, seconds: 2, other: 0.02 })
+  const noisy = raceWith((system) => [0.01, system === over ? 2 : 0.06])
+  assert.equal(stallOf(pair, noisy)?.system, over)
   // A host that stops both, and one that is slow all the time.
   assert.equal(
     stallOf(
