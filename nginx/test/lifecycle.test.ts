@@ -274,6 +274,7 @@ function rawConfig(nginx: Nginx, server: string) {
       loadModule(nginx),
       renderMain(main),
       'http {',
+      'access_log off; # the compiled-in one belongs to root',
       renderTemporaryPaths(main.dir),
       jsEngine(nginx),
       `server { ${server} }`,
