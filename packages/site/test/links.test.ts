@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { before, test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { parseHTML } from 'linkedom'
 import { PAGES, ROOT } from '../src/documents.ts'
@@ -58,7 +59,7 @@ test('--serve shows them until Ctrl-C', async () => {
   let printed = ''
   for await (const text of child.stderr.setEncoding('utf8')) {
     printed += text
-    const address = /Server at (\S+)\n/.exec(printed)?.[1]
+    const address = /Server at (\S+)\n/.exec(stripVTControlCharacters(printed))?.[1]
     if (address === undefined) continue
     assert.match(await (await fetch(address)).text(), /<h1>Startgrid<\/h1>/)
     child.kill('SIGINT')
