@@ -1,3 +1,4 @@
+import type { LoadOptions } from '@startgrid/loadgen'
 import type { Target } from '@startgrid/wire/target.ts'
 import { readOptions } from '../src/cli/options.ts'
 import type { Account, Server, Servers } from '../src/environments/environment.ts'
@@ -5,7 +6,7 @@ import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { gridExperiment } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
 import { analyse } from '../src/judge/analysis.ts'
-import type { LastingGenerator, SlicePlan } from '../src/load/generator.ts'
+import type { LastingGenerator } from '../src/load/generator.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
 import { planOf } from '../src/measure/plan.ts'
 import type { Cell } from '../src/model/cell.ts'
@@ -98,7 +99,7 @@ export function simulate(world: World, { cells }: Pick<Run, 'cells'>) {
     launches: async () => [],
     stop: async () => [],
   }
-  const run: LastingGenerator['run'] = async ({ target, durationMs, onPhase }: SlicePlan) => {
+  const run: LastingGenerator['run'] = async ({ target, durationMs, onPhase }: LoadOptions) => {
     await onPhase?.('open')
     const { requests, seconds: lasted } = load(target, durationMs / 1000, durationMs === WARMUP_SLICE_MS)
     return {

@@ -1,38 +1,12 @@
 import {
   type ErrorCounts,
-  type Expectation,
   type GeneratorTeam,
   type LoadOptions,
-  type LoadPhase,
   type LoadResult,
   startTeam,
 } from '@startgrid/loadgen'
 import type { Target } from '@startgrid/wire/target.ts'
 import { responseLength } from './response-length.ts'
-
-/** One closed-loop load, each connection with one request in flight. */
-export interface SlicePlan {
-  target: Target
-  /** As it stands in the request line; of several, one is drawn at random for each request. */
-  path: string | readonly string[]
-  /** Default: a GET without headers of its own and without a body. */
-  method?: string
-  headers?: Record<string, string>
-  body?: string
-  connections: number
-  /** As of `Workload`. */
-  rate?: number
-  newConnections?: boolean
-  resume?: boolean
-  /** Of random arrivals and paths. */
-  seed?: number
-  durationMs: number
-  /** Allowed to a response; default 5000. */
-  timeoutMs?: number
-  expect?: Expectation
-  signal?: AbortSignal
-  onPhase?: (phase: LoadPhase) => Promise<void>
-}
 
 export interface SliceLoad {
   /** Responses whose content was compared. */
@@ -74,7 +48,7 @@ export class LastingGenerator {
   }
 
   /** Offers one slice. @throws {LoadError} as `offer` */
-  async run(plan: SlicePlan): Promise<SliceLoad> {
+  async run(plan: LoadOptions): Promise<SliceLoad> {
     const load = await this.offer(plan)
     const { requests, seconds, rate, checked, errors, bytes, handshakes, latency } = load
     return {

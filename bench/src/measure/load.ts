@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { LoadError, type LoadPhase } from '@startgrid/loadgen'
+import { LoadError, type LoadOptions, type LoadPhase } from '@startgrid/loadgen'
 import { hasExactClock } from '@startgrid/machine/accounts/sample.ts'
 import type { Account, EndAccount, Server } from '../environments/environment.ts'
 import { isTaken } from '../judge/disturbance.ts'
 import { trialOf } from '../judge/trial.ts'
-import type { LastingGenerator, SliceLoad, SlicePlan } from '../load/generator.ts'
+import type { LastingGenerator, SliceLoad } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Workload } from '../model/experiment.ts'
 import type { Slice, SliceDetail, Trial } from '../model/heat.ts'
@@ -63,7 +63,7 @@ export async function measureSlice(
   const { load, otherConnections, ...frame } = await measure(
     track,
     entrant,
-    (place, onPhase) => onPhase((phases) => generator.run({ ...place, ...plan, ...phases })),
+    (destination, onPhase) => onPhase((phases) => generator.run({ ...destination, ...plan, ...phases })),
     // It polls: it never leaves its core by itself.
     ({ seconds }) => seconds,
   )
@@ -103,16 +103,16 @@ export async function measureTrial(
     load: result,
     otherConnections: _,
     ...frame
-  } = await measure(track, entrant, (place, onPhase) =>
-    onPhase((phases) => entrant.generator.offer({ ...place, ...plan, ...phases })),
+  } = await measure(track, entrant, (destination, onPhase) =>
+    onPhase((phases) => entrant.generator.offer({ ...destination, ...plan, ...phases })),
   )
   return trialOf(result, { ...frame, disturbed: isTaken(frame.disturbance) })
 }
 
 /** Where a load goes, and what is expected there. */
-type Place = Pick<SlicePlan, 'target' | 'signal'> & ReturnType<typeof requestOf>
+type Destination = Pick<LoadOptions, 'target' | 'signal'> & ReturnType<typeof requestOf>
 
-type OnPhase = <Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>) => Promise<Load>
+type OnPhase = <Load>(offer: (phases: Pick<LoadOptions, 'onPhase'>) => Promise<Load>) => Promise<Load>
 
 interface Measured<Load> extends Account {
   cell: string
@@ -129,13 +129,13 @@ interface Measured<Load> extends Account {
 async function measure<Load extends object>(
   { signal, beganAt, details }: Track,
   { cell, server, workload, generator }: Entrant,
-  offer: (place: Place, onPhase: OnPhase) => Promise<Load>,
+  offer: (destination: Destination, onPhase: OnPhase) => Promise<Load>,
   pollingOf: (load: Load) => number = () => 0,
 ): Promise<Measured<Load>> {
-  const place = { target: server.target, ...requestOf(workload), signal }
+  const destination = { target: server.target, ...requestOf(workload), signal }
   await failIfEnded(server)
   const accounts = new LoadAccounts({ server, generator }, details && cell.topology !== 'direct')
-  const load = await offer(place, (one) => accounts.observe(one)).catch(asFailure)
+  const load = await offer(destination, (one) => accounts.observe(one)).catch(asFailure)
   // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
   await nextTurn()
   signal.throwIfAborted()
@@ -194,7 +194,7 @@ class LoadAccounts {
     this.#counts = counts
   }
 
-  async observe<Load>(offer: (phases: Pick<SlicePlan, 'onPhase'>) => Promise<Load>): Promise<Load> {
+  async observe<Load>(offer: (phases: Pick<LoadOptions, 'onPhase'>) => Promise<Load>): Promise<Load> {
     this.beganAt = performance.now()
     try {
       return await offer({ onPhase: (phase) => this.#phase(phase) })

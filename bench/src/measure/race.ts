@@ -13,11 +13,13 @@ import { type Experiment, isProbe } from '../model/experiment.ts'
 import type { Finding } from '../model/figures.ts'
 import type { StudyResult, Warning } from '../model/result.ts'
 import { type HeatPlan, runHeats } from './heats.ts'
-import { LEAST_PILOT_MS, LEAST_WARMUP_MS, type Pace, PilotError, type PilotOptions, pilot } from './pilot.ts'
+import { type Pace, pilot } from './pilot.ts'
 import { planOf } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
+import { PilotError, type ProofOptions } from './proof.ts'
+import { LEAST_PILOT_MS, LEAST_WARMUP_MS } from './warmup.ts'
 
-interface RaceRun extends RunContext<StudyResult>, PilotOptions {
+interface RaceRun extends RunContext<StudyResult>, ProofOptions {
   guard: Guard
   /** Of the servers. */
   cores: number

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { LoadOptions } from '@startgrid/loadgen'
 import type { Server, Servers } from '../../src/environments/environment.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { SlicePlan } from '../../src/load/generator.ts'
 import { runHeat } from '../../src/measure/heat.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Slice } from '../../src/model/heat.ts'
@@ -43,7 +43,7 @@ const serversOf = (cells: readonly Cell[]): Servers => ({
 })
 
 /** Serves as many requests per second as the list says of each cell, and takes no time. */
-const generatorOf = (rates: readonly number[], onRun: (plan: SlicePlan) => void = () => {}) =>
+const generatorOf = (rates: readonly number[], onRun: (plan: LoadOptions) => void = () => {}) =>
   fakeGenerator(async (plan) => {
     onRun(plan)
     const seconds = plan.durationMs / 1000
@@ -53,7 +53,7 @@ const generatorOf = (rates: readonly number[], onRun: (plan: SlicePlan) => void 
 
 interface Setting {
   seed?: number
-  onRun?(plan: SlicePlan): void
+  onRun?(plan: LoadOptions): void
 }
 
 async function slicesOf(

@@ -19,7 +19,9 @@ export function limitSilence(
     const body = JSON.stringify(createProblem(503))
     const length = Buffer.byteLength(body)
     const own = { 'content-type': PROBLEM, 'content-length': length, connection: 'close' }
-    const head = Object.entries({ ...headers(), ...own }).map(([name, value]) => `${name}: ${value}\r\n`)
+    const head = Object.entries({ ...headers(), ...own }).flatMap(
+      ([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`), // each cookie is a header of its own
+    )
     socket.write(`HTTP/1.1 503 Service Unavailable\r\n${head.join('')}\r\n${body}`)
     socket.destroySoon()
   })

@@ -12,6 +12,7 @@ const LIMIT = { timeout: 120_000 }
 const start = (handle: (response: ServerResponse) => unknown) =>
   serve((_request, response) => {
     response.setHeader('x-request-id', 'r-1')
+    response.setHeader('set-cookie', ['a=1', 'b=2'])
     limitSilence(response, 400)
     handle(response)
   })
@@ -24,7 +25,9 @@ test(
     const response = await fetch(server.url)
     equal(response.status, 503)
     equal(await response.text(), '{"type":"about:blank","title":"Service Unavailable","status":503}')
+    deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
     deepEqual(Object.fromEntries(response.headers), {
+      'set-cookie': 'b=2',
       'x-request-id': 'r-1',
       'content-type': 'application/problem+json',
       'content-length': '65',

@@ -1,0 +1,174 @@
+import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
+import { mean } from '@startgrid/stats/moments.ts'
+import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
+import type { Known } from '../environments/command/cause.ts'
+import {
+  differenceOf,
+  expectationOf,
+  type Head,
+  type Learnt,
+  learn,
+  MOST_MASKED,
+} from '../environments/command/equal-work.ts'
+import { askOften, isExpected, quote } from '../environments/command/request.ts'
+import type { Cell } from '../model/cell.ts'
+import { type Asked, nameAsked, type Workload } from '../model/experiment.ts'
+import type { Entrant } from './load.ts'
+
+/** Why a race cannot be run; the message is a sentence. */
+export class PilotError extends ForeseenError {
+  override name = 'PilotError'
+}
+
+export interface ProofOptions {
+  /** Systems may send different responses. */
+  different: boolean
+  /** Of a right response; undefined: any 2xx. */
+  status: number | undefined
+}
+
+/** Responses of one system that tell what differs between them. */
+const RESPONSES = 5
+const RESPONSE_MS = 10_000
+
+export interface Proof {
+  /** Of the first path, or the only one. */
+  learnt: Learnt
+  /** Of every path of a mixture. */
+  mix: { path: string; weight: number; learnt: Learnt }[]
+  status: number
+  /** Of a body on average, and how many of them are masked; of a mixture, all together. */
+  bytes: number
+  masked: number
+  /** Of the first path. */
+  head: Head
+  /** Milliseconds, on average. */
+  responseMs: number
+  /** Of every path. */
+  known: Known[]
+}
+
+type Started = Pick<Entrant, 'cell' | 'server'>
+
+/** Whether all systems send the same. @throws {PilotError} if not, and that is not meant */
+export async function proveEqual(
+  started: readonly Started[],
+  asked: Workload,
+  options: ProofOptions,
+): Promise<{ proofs: Proof[]; difference: Different | null }> {
+  const proofs: Proof[] = []
+  for (const one of started) proofs.push(await proofOf(one, asked, options))
+  const cells = started.map(({ cell }) => cell)
+  const difference = differenceBetween(cells, proofs)
+  if (difference !== null && !options.different)
+    throw new PilotError(
+      `${difference.says}${difference.where}. Equal work comes first: if one was still starting, name a --ready-path; if the difference is meant, add --different-responses.`,
+    )
+  return { proofs, difference }
+}
+
+/** All paths of a mixture are proven. */
+async function proofOf(started: Started, asked: Workload, options: ProofOptions): Promise<Proof> {
+  const { mix = [], ...plain } = asked
+  if (mix.length === 0) return { ...(await proofOfPath(started, plain, options)), mix: [] }
+  const proofs = []
+  for (const { path, weight } of mix)
+    proofs.push({ path, weight, ...(await proofOfPath(started, { ...plain, path }, options)) })
+  const [first] = proofs
+  const other = proofs.find(({ status }) => status !== first?.status)
+  if (first === undefined || other !== undefined)
+    throw new PilotError(
+      `${started.cell.title} responds to ${other?.path} with status ${other?.status}, and to ${first?.path} with ${first?.status}: paths of one mixture must have one status.`,
+    )
+  const bytes = proofs.reduce((sum, one) => sum + one.bytes, 0)
+  const masked = proofs.reduce((sum, one) => sum + one.masked, 0)
+  return { ...first, bytes, masked, known: proofs.flatMap(({ known }) => known), mix: proofs }
+}
+
+async function proofOfPath(
+  { cell, server }: Started,
+  asked: Asked,
+  { status }: ProofOptions,
+): Promise<Omit<Proof, 'mix'>> {
+  const responses: Response[] = []
+  let connections = 0
+  const beganAt = performance.now()
+  try {
+    for await (const { response, connection } of askOften(server.target, asked, RESPONSE_MS)) {
+      if (!isExpected(response, { ...(status !== undefined && { status }) }))
+        throw new PilotError(
+          `${cell.title} responds to ${nameAsked(asked)} with status ${response.status} and ${quote(response)}, and ${status ?? '2xx'} was expected: see --path, --header and --expect-status.`,
+        )
+      connections = connection
+      if (responses.push(response) === RESPONSES) break
+    }
+  } catch (error) {
+    if (!(error instanceof NoResponse)) throw error
+    throw new PilotError(`${cell.title} does not respond to ${nameAsked(asked)}: ${oneLine(error)}.`)
+  }
+  const [first] = responses
+  const last = responses.at(-1)
+  if (first === undefined || last === undefined) throw new Error('it has no response')
+  const learnt = learn(responses.map(({ body }) => body))
+  if (learnt.masked > MOST_MASKED)
+    throw new PilotError(
+      `${Math.round(learnt.masked * 100)} % of the bytes that ${cell.title} sends for ${nameAsked(asked)} differ from response to response (${quote(first)}, then ${quote(last)}), which proves nothing about equal work (at most ${MOST_MASKED * 100} %): ask for a --path that changes less, or name a --ready-path if it was still starting.`,
+    )
+  const bytes = Math.round(mean(responses.map(({ body }) => body.length)))
+  const headBytes = mean(
+    responses.map(({ headers }) =>
+      headers.reduce((sum, [header, value]) => sum + `${header}: ${value}\r\n`.length, 0),
+    ),
+  )
+  return {
+    ...{ learnt, status: first.status, bytes, masked: Math.round(learnt.masked * bytes) },
+    responseMs: (performance.now() - beganAt) / RESPONSES,
+    known: [{ asked, status: first.status, template: learnt.template, first }],
+    head: {
+      title: cell.title,
+      names: [...new Set(first.headers.map(([header]) => header.toLowerCase()))],
+      bytes: Math.round(bytes + headBytes),
+      closes: connections === RESPONSES,
+    },
+  }
+}
+
+/** A sentence without its full stop. `where` quotes bodies, in which secrets may be: it is in no file. */
+interface Different {
+  says: string
+  where: string
+}
+
+/** Null if all send what the first one does. */
+function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[]): Different | null {
+  const [first, ...others] = proofs
+  for (const [index, other] of others.entries()) {
+    const [one, two] = [cells[0]?.title, cells[index + 1]?.title]
+    if (first === undefined) continue
+    if (first.status !== other.status)
+      return { says: `${one} responds with status ${first.status}, ${two} with ${other.status}`, where: '' }
+    const found = pathsOf(first)
+      .map((learnt, place) => differenceOf(learnt.template, pathsOf(other)[place]?.template ?? []))
+      .find((difference) => difference !== undefined)
+    if (found !== undefined)
+      return {
+        says: `${one} and ${two} send different bodies`,
+        where: `: after ${JSON.stringify(found.before)}, ${one} has ${JSON.stringify(found.one)} and ${two} ${JSON.stringify(found.other)}`,
+      }
+  }
+  return null
+}
+
+function pathsOf({ learnt, mix }: Proof): Learnt[] {
+  return mix.length === 0 ? [learnt] : mix.map((one) => one.learnt)
+}
+
+/** What a race asks of a system, with the right response that it has shown. */
+export function workloadOf(asked: Workload, proof: Proof | undefined): Workload {
+  if (proof === undefined) return asked
+  const { learnt, status, mix } = proof
+  const drawn = mix.map(({ path, weight, learnt: own }) => ({ path, weight, expect: expectationOf(own) }))
+  const proven = { ...asked, expect: expectationOf(learnt), status, isProven: true as const }
+  return asked.mix === undefined ? proven : { ...proven, mix: drawn }
+}

@@ -1,0 +1,87 @@
+import { mean, median } from '@startgrid/stats/moments.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import type { Slice } from '../model/heat.ts'
+import type { Entrant } from './load.ts'
+
+/** Milliseconds of load whose cost is one value. */
+export const WINDOW_MS = 250
+
+/** A server that becomes cheaper for longer is not steady. */
+const MOST_WINDOWS = 24
+/** The last windows: what a warm server costs. */
+const LAST = 4
+/** Cheaper than the windows before by less than this: steady. */
+const STEADY = 0.03
+/** A window is warm within this part of the last ones. */
+const WARM = 0.07
+
+export const LEAST_WARMUP_MS = 500
+
+/** Of each system, without its start. */
+export const LEAST_PILOT_MS = 2 * LAST * WINDOW_MS
+
+interface Warmup {
+  ms: number
+  /** Served in that time. */
+  requests: number
+  steady: boolean
+  /** Requests per second of the last windows. */
+  rate: number
+  /** Of its core, 0 to 1; null where it is not known. */
+  coreUse: number | null
+}
+
+/**
+ * How long systems need to become warm, measured in turns.
+ * @param until `performance.now()` when it has to be over, steady or not
+ */
+export async function learnWarmup(
+  entrants: readonly Entrant[],
+  until: number,
+  measure: (entrant: Entrant) => Promise<Slice | undefined>,
+): Promise<Warmup[]> {
+  const random = createRandom(1)
+  const slices = entrants.map((): Slice[] => [])
+  for (let window = 0; window < MOST_WINDOWS; window++) {
+    // Each until it is steady: noise makes it rare that all are at once.
+    const open = [...entrants.keys()].filter((index) => !isSteady((slices[index] ?? []).map(costOf)))
+    if (open.length === 0 || (window > 0 && performance.now() > until)) break
+    for (const index of shuffle(open, random)) {
+      const entrant = entrants[index]
+      const slice = entrant && (await measure(entrant))
+      if (slice === undefined) return []
+      slices[index]?.push(slice)
+    }
+  }
+  return slices.map((own, index) => {
+    const costs = own.map(costOf)
+    const warm = median(costs.slice(-LAST))
+    const from = costs.findIndex((cost) => cost <= warm * (1 + WARM))
+    const given = entrants[index]?.cell.cores.given ?? 1
+    const uses = own.slice(-LAST).map((slice) => coreUse(slice, given))
+    return {
+      ms: (from + 1) * WINDOW_MS,
+      requests: own.slice(0, from + 1).reduce((sum, slice) => sum + slice.requests, 0),
+      steady: isSteady(costs),
+      rate: mean(own.slice(-LAST).map(({ requests, seconds }) => requests / seconds)),
+      coreUse: uses.some((use) => use === null) ? null : Math.max(...uses.map((use) => use ?? 0)),
+    }
+  })
+}
+
+/** Part of the cores that others left to it. */
+function coreUse({ cpuSeconds: { app }, disturbance, seconds }: Slice, given: number): number | null {
+  const taken = Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
+  return app && Math.min(1, app / (seconds * Math.max(0.05, given - taken)))
+}
+
+/** CPU per request; time per request where the system does not tell. */
+function costOf({ cpuSeconds: { app }, seconds, requests }: Slice): number {
+  return (app ?? seconds) / Math.max(1, requests)
+}
+
+function isSteady(costs: readonly number[]): boolean {
+  if (costs.length < 2 * LAST) return false
+  const [before, now] = [costs.slice(-2 * LAST, -LAST), costs.slice(-LAST)]
+  return median(now) >= median(before) * (1 - STEADY)
+}
