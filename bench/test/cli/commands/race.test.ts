@@ -38,7 +38,10 @@ describe('a race of commands', () => {
       'globalThis.count = (globalThis.count ?? 0) + 1; response.statusCode = process.env.FAILS && count > 10 ? 500 : 200; response.end("x")',
     )
     serve('few.js', 'request.socket.server.maxConnections = 8; response.end("x")')
-    serve('starting.js', 'response.end(process.uptime() < 4 ? "starting" : "hello")')
+    serve(
+      'starting.js',
+      'globalThis.count = (globalThis.count ?? 0) + 1; response.end(count < 50 ? "starting" : "hello")',
+    )
   })
   after(() => {
     commandLine.stop()
