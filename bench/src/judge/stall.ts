@@ -31,12 +31,15 @@ export function stallOf(
   return undefined
 }
 
-/** Seconds, in the typical start. Its first slice is left out: nothing is loaded or compiled yet. */
+/** Seconds, in the typical start, under any load. Its first slice is left out: nothing is loaded or compiled yet. */
 function waitsOf({ id, connections }: Cell, heats: readonly Heat[]) {
   const starts = heats
-    .map(({ slices }) => slices.filter(({ cell }) => cell === id).slice(1))
-    .flatMap((own) => {
-      const waits = own.flatMap(({ longest }) => longest ?? [])
+    .map(({ slices, trials }) => ({
+      own: slices.filter(({ cell }) => cell === id).slice(1),
+      trials: trials.filter(({ cell }) => cell === id),
+    }))
+    .flatMap(({ own, trials }) => {
+      const waits = [...own, ...trials].flatMap(({ longest }) => longest ?? [])
       if (waits.length === 0) return []
       const usual = median(
         own.map(({ seconds, requests }) => (connections * seconds) / Math.max(1, requests)),

@@ -15,6 +15,7 @@ export function trialOf(load: LoadResult, frame: TrialFrame): Trial {
     offered: load.openLoop?.offered ?? 0,
     achieved: load.openLoop?.achieved ?? load.rate,
     meanMs: load.requests > 0 ? load.latency.mean : null,
+    ...(load.requests > 0 && { longest: load.latency.max / 1000 }),
     requests: load.requests,
     checked: load.checked,
     errors: occurred(load.errors),

@@ -92,6 +92,8 @@ export interface Trial extends Stretch {
   achieved: number
   /** Mean latency, in milliseconds; null if nothing got a response. */
   meanMs: number | null
+  /** Seconds that a request waited at most; absent if nothing got a response, and in older results. */
+  longest?: number
   /** How late requests were sent, the doing of the generator; null if nothing got a response. */
   lag: PercentilesMs | null
   /** Latencies in nanoseconds as an HdrHistogram V2, compressed, base64; null if there is none. */

@@ -43,9 +43,9 @@ export function unequalHeads(heads: readonly Head[]): string[] {
     if (first === undefined) return []
     const lacking = (one: Head, two: Head) => {
       const names = one.names.filter((name) => !two.names.includes(name))
-      return names.length === 0 ? [] : `${one.title} alone sends ${listOf(names)}`
+      return names.length === 0 ? [] : [`${one.title} alone sends ${listOf(names)}`]
     }
-    const names = [...lacking(first, other), ...lacking(other, first)].flat()
+    const names = [...lacking(first, other), ...lacking(other, first)]
     const isLonger = Math.abs(Math.log(other.bytes / first.bytes)) > BYTES_WITHIN
     if (names.length === 0 && !isLonger) return []
     const bytes = `a response of ${first.title} has ${first.bytes} bytes with its headers, one of ${other.title} ${other.bytes}`

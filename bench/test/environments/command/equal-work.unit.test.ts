@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { differenceOf, expectationOf, learn } from '../../../src/environments/command/equal-work.ts'
+import {
+  differenceOf,
+  expectationOf,
+  learn,
+  unequalHeads,
+} from '../../../src/environments/command/equal-work.ts'
 
 const of = (...texts: string[]) => learn(texts.map((text) => Buffer.from(text)))
 const page = (nonce: string, words: string[]) =>
@@ -60,5 +65,15 @@ describe('equal work', () => {
   test('nothing is as good as anything else', () => {
     assert.equal(differenceOf(of('', '').template, of('', '').template), undefined)
     assert.equal(differenceOf(of('', '').template, of('x', 'x').template)?.other, 'x')
+  })
+
+  test('other headers, more bytes and a closed connection are sentences', () => {
+    const plain = { title: 'before', names: ['date'], bytes: 100, closes: false }
+    assert.deepEqual(unequalHeads([plain, { ...plain, title: 'after', bytes: 101 }]), [])
+    const other = { title: 'after', names: ['date', 'etag', 'vary'], bytes: 200, closes: true }
+    assert.deepEqual(unequalHeads([plain, other]), [
+      'after closes each connection after its response: to open one for every request is part of what it costs.',
+      'after alone sends etag and vary; a response of before has 100 bytes with its headers, one of after 200: that is part of any difference.',
+    ])
   })
 })

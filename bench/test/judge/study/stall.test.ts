@@ -26,6 +26,11 @@ test('a server that freezes once in each start is named, in the first sentence a
   assert.deepEqual(stall, { system: over, seconds: 2, other: 0.02 })
   const noisy = raceWith((system) => [0.01, system === over ? 2 : 0.06])
   assert.equal(stallOf(pair, noisy)?.system, over)
+  // In the open loop, which lasts longer than the slices.
+  const inOpenLoop = raceWith(() => [0.01, 0.02])
+  for (const { trials } of inOpenLoop.heats)
+    for (const trial of trials) trial.longest = trial.cell.endsWith(over) ? 2 : 0.02
+  assert.equal(stallOf(pair, inOpenLoop)?.system, over)
   // A host that stops both, and one that is slow all the time.
   assert.equal(
     stallOf(
