@@ -13,7 +13,7 @@ import { generate } from 'selfsigned'
 import { helpText, readCommand } from '../src/cli/cli.ts'
 import { type LoadResult, runLoad } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
-import { closedPort, rawResponse, serve } from './raw-server.ts'
+import { CLOSED_PORT, rawResponse, serve } from './raw-server.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
 
@@ -144,7 +144,7 @@ test('--json - writes one line of JSON and nothing else; --json FILE writes both
 test('what cannot be used, nobody listening, another machine: one sentence', async () => {
   const unknown = await load(HERE, '--speed', '5')
   assert.equal(unknown.code, 2)
-  const nobody = await load(`http://127.0.0.1:${await closedPort()}/`)
+  const nobody = await load(`http://127.0.0.1:${CLOSED_PORT}/`)
   const elsewhere = await load('http://192.0.2.1/', '--json', '-')
   assert.deepEqual([nobody.code, elsewhere.code], [1, 1])
   for (const { stdout, stderr } of [unknown, nobody, elsewhere]) {

@@ -18,7 +18,7 @@ import {
   sumErrors,
 } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
-import { closedPort, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
+import { CLOSED_PORT, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>>
 
@@ -342,7 +342,7 @@ test('connections that are closed at once are errors, not load, and so is nobody
   const { reset, connect } = closed.errors
   assert.deepEqual([closed.requests, closed.errors], [0, errors({ reset, connect })])
   assert.ok(reset + connect > 0 && connections <= 4 * attempts(closed), `${connections} connections`)
-  const target = { host: '127.0.0.1', port: await closedPort() }
+  const target = { host: '127.0.0.1', port: CLOSED_PORT }
   const nobody = await run({ target }, { connections: 4, durationMs: 100 })
   const tries = nobody.errors.connect
   assert.deepEqual([nobody.requests, nobody.errors], [0, errors({ connect: tries })])

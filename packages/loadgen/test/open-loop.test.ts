@@ -6,7 +6,7 @@ import { Queue } from '../src/engine/queue.ts'
 import { LoopWatch } from '../src/engine/watch.ts'
 import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
 import { noErrors } from '../src/report/result.ts'
-import { closedPort, dueWithin, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
+import { CLOSED_PORT, dueWithin, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>> & { rate: number }
 
@@ -79,7 +79,7 @@ test('nobody responds: timeout, counted from when a request was due, sent or not
 })
 
 test('nobody listens: each request times out, each attempt to connect fails', async () => {
-  const target = { host: '127.0.0.1', port: await closedPort() }
+  const target = { host: '127.0.0.1', port: CLOSED_PORT }
   const plan = { target, path: '/', connections: 2, durationMs: 100, rate: 100, timeoutMs: 50 }
   const { requests, errors } = await runLoad(plan)
   const { connect } = errors
