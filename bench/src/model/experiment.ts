@@ -129,7 +129,6 @@ export type FrontKind =
   | 'bare'
   | 'bare-naive'
   | 'bare-naive-socket'
-  | 'bare-socket'
   | 'scgi-socket'
   | 'return-200'
   | 'static'
@@ -151,8 +150,6 @@ export interface Workload extends Asked {
   rate?: number
   /** A connection for each request. */
   newConnections?: true
-  /** Over TLS, every connection resumes a session; default: none does. */
-  resume?: true
   expect: BodyExpectation
   /** Default 200. */
   status?: number

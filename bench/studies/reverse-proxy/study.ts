@@ -1,10 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
-import { lackOf } from '../lack.ts'
-import { type H2Load, measureH2load } from './h2load.ts'
-import { PAGES } from './subjects/node/src/pages.ts'
 
 const NODE = 'bench/studies/reverse-proxy/subjects/node'
 
@@ -13,18 +11,17 @@ const TLS_LINES = `ssl_protocols TLSv1.3;
     ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
     ssl_ecdh_curve X25519;`
 
-type Way = 'node' | 'naive' | 'nginx' | 'socket'
+type Way = 'node' | 'naive' | 'nginx'
 
-const FRONTS = { naive: 'bare-naive', nginx: 'bare', socket: 'bare-socket' } as const
+const FRONTS = { naive: 'bare-naive', nginx: 'bare' } as const
 const NAMES: Readonly<Record<Way, string>> = {
   node: 'Node',
   naive: 'naive NGINX, Node',
   nginx: 'NGINX, Node',
-  socket: 'NGINX, socket, Node',
 }
 
 interface Served {
-  role?: 'plain' | 'gzip' | 'prebuilt'
+  role?: 'plain' | 'gzip'
   tls?: System['tls']
   lines?: string
   workload?: Workload
@@ -46,21 +43,19 @@ function system(way: Way, what: string, { role = 'plain', tls, lines, workload }
 /** One handshake in five milliseconds: the slowest system then uses a third of its core. */
 const RATE = 200
 
-const ask = (path: string): Workload => ({ path, expect: exactly(PAGES[path] ?? ''), isProven: true })
+/** As many bytes as the file of the source had: 127. */
+const PAGE = readFileSync(new URL('subjects/node/page.html', import.meta.url), 'utf8')
+const SMALL: Workload = { path: '/small', expect: exactly(PAGE), isProven: true }
 
 /** The header of a gzip file without name and time (RFC 1952): deflate, no flags, four bytes of time. Two builds of zlib make two bodies of it. */
 const GZIP = '\b\0\0\0\0\0'
 
-const askCompressed = (path: string): Workload => ({
-  path,
+const NEW_CONNECTIONS = { rate: RATE, newConnections: true } as const
+const COMPRESSED: Workload = {
+  ...{ ...SMALL, ...NEW_CONNECTIONS },
   headers: { 'accept-encoding': 'gzip' },
   expect: { includes: [GZIP] },
-  isProven: true,
-})
-
-const SMALL: Workload = { ...ask('/small'), rate: RATE, newConnections: true }
-const SMALL_COMPRESSED: Workload = { ...askCompressed('/small'), rate: RATE, newConnections: true }
-const RESUMED: Workload = { ...SMALL, resume: true }
+}
 
 /** As the source: a connection for each request, and with TLS a handshake. */
 const NEW: Readonly<Record<string, System>> = {
@@ -69,59 +64,19 @@ const NEW: Readonly<Record<string, System>> = {
   'new-nginx': system('nginx', 'plain'),
   'rsa-node': system('node', 'RSA', { tls: 'rsa' }),
   'rsa-nginx': system('nginx', 'RSA', { tls: 'rsa' }),
-  'rsa-socket': system('socket', 'RSA', { tls: 'rsa' }),
   'ecdsa-node': system('node', 'ECDSA', { tls: 'ecdsa' }),
   'ecdsa-nginx': system('nginx', 'ECDSA', { tls: 'ecdsa' }),
-  'ecdsa-socket': system('socket', 'ECDSA', { tls: 'ecdsa' }),
-  'resumed-node': system('node', 'resumed', { tls: 'ecdsa', workload: RESUMED }),
-  'resumed-nginx': system('nginx', 'resumed', { tls: 'ecdsa', workload: RESUMED }),
-  'resumed-socket': system('socket', 'resumed', { tls: 'ecdsa', workload: RESUMED }),
   // NGINX's default level is 1, zlib's is 6.
-  'small-gzip-node': system('node', 'gzip', { role: 'gzip', workload: SMALL_COMPRESSED }),
-  'small-gzip-nginx': system('naive', 'gzip', { lines: 'gzip on;', workload: SMALL_COMPRESSED }),
+  'small-gzip-node': system('node', 'gzip', { role: 'gzip', workload: COMPRESSED }),
+  'small-gzip-nginx': system('naive', 'gzip', { lines: 'gzip on;', workload: COMPRESSED }),
 }
 
 /** On connections that stay open. */
 const KEPT: Readonly<Record<string, System>> = {
   'kept-node': system('node', 'plain'),
   'kept-nginx': system('nginx', 'plain'),
-  'kept-socket': system('socket', 'plain'),
   'kept-tls-node': system('node', 'TLS', { tls: 'ecdsa' }),
   'kept-tls-nginx': system('nginx', 'TLS', { tls: 'ecdsa' }),
-  'kept-tls-socket': system('socket', 'TLS', { tls: 'ecdsa' }),
-}
-
-const LEVEL = { workload: askCompressed('/page') }
-const GZIPPED: Readonly<Record<string, System>> = {
-  'page-node': system('node', 'not compressed'),
-  'page-gzip-node': system('node', 'gzip by compression', { role: 'gzip', ...LEVEL }),
-  'page-prebuilt': system('node', 'gzip made before', { role: 'prebuilt', ...LEVEL }),
-  'page-nginx': system('nginx', 'not compressed'),
-  'page-gzip-1': system('nginx', 'gzip level 1', { lines: 'gzip on;', ...LEVEL }),
-  'page-gzip-6': system('nginx', 'gzip level 6', { lines: 'gzip on; gzip_comp_level 6;', ...LEVEL }),
-}
-
-/** The edge of the grid, which speaks HTTP/2 to clients and HTTP/1.1 to Node. */
-const H2: Readonly<Record<string, System>> = Object.fromEntries(
-  Object.entries({
-    'h1-64': 'HTTP/1.1, 64 connections',
-    'h2-64': 'HTTP/2, 64 connections',
-    'h2-1': 'HTTP/2, 1 with 64 streams',
-  }).map(([name, title]) => [
-    name,
-    {
-      title,
-      app: { package: NODE, role: 'plain' },
-      nginx: { front: 'nginx-tls' },
-      lacks: () => lackOf('h2load'),
-    },
-  ]),
-)
-
-const H2_LOADS: Readonly<Record<string, H2Load>> = {
-  'h1-64': { protocol: 'http/1.1', connections: 64, streams: 1 },
-  'h2-64': { protocol: 'h2', connections: 64, streams: 1 },
-  'h2-1': { protocol: 'h2', connections: 1, streams: 64 },
 }
 
 /** What the source starts: one process more than cores would make no sense of it. */
@@ -170,25 +125,15 @@ export const reverseProxy: Study = {
     machine: 'a machine that it does not name, in March 2019, one NGINX worker',
     tool: 'siege -c 10 -r 20000 -b',
   },
-  systems: { ...NEW, ...KEPT, ...GZIPPED, ...H2, ...CLUSTER },
+  systems: { ...NEW, ...KEPT, ...CLUSTER },
   races: {
     'new connections': {
       systems: Object.keys(NEW),
-      workload: SMALL,
+      workload: { ...SMALL, ...NEW_CONNECTIONS },
       connections: 16,
       sliceMs: 250,
     },
-    kept: { systems: Object.keys(KEPT), workload: ask('/small'), connections: 64 },
-    gzip: { systems: Object.keys(GZIPPED), workload: ask('/page'), connections: 16 },
-    'HTTP/2': {
-      systems: Object.keys(H2),
-      expectedMs: 8000,
-      probe: (name, context) => {
-        const [system, load] = [H2[name], H2_LOADS[name]]
-        if (system === undefined || load === undefined) throw new Error(`There is no system ${name}.`)
-        return measureH2load(system, load, '/small', context)
-      },
-    },
+    kept: { systems: Object.keys(KEPT), workload: SMALL, connections: 64 },
     cluster: { systems: Object.keys(CLUSTER), workload: WORKLOADS.hello, connections: 10 },
   },
   claims: [
@@ -224,18 +169,9 @@ export const reverseProxy: Study = {
     ...(['node', 'nginx'] as const).flatMap((way) => [
       step(`a full handshake, RSA: ${NAMES[way]}`, 'new connections', `new-${way}`, `rsa-${way}`),
       step(`ECDSA instead of RSA: ${NAMES[way]}`, 'new connections', `rsa-${way}`, `ecdsa-${way}`),
-      step(`resumed instead of full: ${NAMES[way]}`, 'new connections', `ecdsa-${way}`, `resumed-${way}`),
       step(`TLS on kept connections: ${NAMES[way]}`, 'kept', `kept-${way}`, `kept-tls-${way}`),
     ]),
     step('NGINX without TLS, kept to Node', 'new connections', 'new-node', 'new-nginx'),
-    step('a socket instead of TCP, ECDSA', 'new connections', 'ecdsa-nginx', 'ecdsa-socket'),
-    step('a socket instead of TCP, kept', 'kept', 'kept-tls-nginx', 'kept-tls-socket'),
-    step('HTTP/2 instead of 1.1, 64 connections', 'HTTP/2', 'h1-64', 'h2-64'),
-    step('1 with 64 streams instead', 'HTTP/2', 'h2-64', 'h2-1'),
-    step('compression in Node', 'gzip', 'page-node', 'page-gzip-node'),
-    step('made before instead', 'gzip', 'page-gzip-node', 'page-prebuilt'),
-    step('gzip in NGINX, level 1', 'gzip', 'page-nginx', 'page-gzip-1'),
-    step('level 6 instead of 1', 'gzip', 'page-gzip-1', 'page-gzip-6'),
   ],
 }
 

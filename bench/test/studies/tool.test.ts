@@ -1,10 +1,11 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { lackOf } from '../../studies/lack.ts'
 import { runTool, type Tool, toolRace } from '../../studies/tool.ts'
 
 const { signal } = new AbortController()
+const withoutWrk = spawnSync('wrk', ['--version']).error !== undefined && 'wrk is not installed'
 const AUTOCANNON: Tool = { name: 'autocannon', connections: 4, seconds: 1, path: () => '/' }
 const WRK: Tool = { ...AUTOCANNON, name: 'wrk', threads: 2 }
 
@@ -34,12 +35,12 @@ test('autocannon: its rate, and latencies in seconds', async (t) => {
 })
 
 for (const tool of [AUTOCANNON, WRK])
-  test(`${tool.name}: wrong responses are errors`, { skip: lackOf(tool.name) ?? false }, async (t) => {
+  test(`${tool.name}: wrong responses are errors`, { skip: tool === WRK && withoutWrk }, async (t) => {
     const url = await serve(t, 500)
     await rejects(runTool(tool, url, signal), new RegExp(`^Error: ${tool.name} counted [\\d,]+ errors$`))
   })
 
-test('wrk: its rate', { skip: lackOf('wrk') ?? false }, async (t) => {
+test('wrk: its rate', { skip: withoutWrk }, async (t) => {
   const { rate, ...others } = await runTool(WRK, await serve(t, 200), signal)
   ok((rate ?? 0) > 0)
   deepEqual(others, {})

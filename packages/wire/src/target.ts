@@ -64,7 +64,7 @@ export function tlsOptions(target: Target): ConnectionOptions | undefined {
 /**
  * Connects.
  * @param onReady called once requests can be sent: over TLS after the handshake
- * @param tls other options than those of the target, such as a session
+ * @param tls other options than those of the target
  * @param options further ones of the socket
  */
 export function connect(

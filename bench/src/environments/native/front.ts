@@ -44,7 +44,7 @@ const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')
 
 /** The kinds that only studies need; their templates are in nginx/conf/studies. Each has an NGINX of its own. */
 const STUDY_KINDS = [
-  ...(['return-200', 'static', 'balanced', 'bare', 'bare-naive', 'bare-socket'] as const),
+  ...(['return-200', 'static', 'balanced', 'bare', 'bare-naive'] as const),
   ...(['bare-naive-socket', 'nginx-naive', 'scgi-socket'] as const),
 ] as const
 type StudyKind = (typeof STUDY_KINDS)[number]

@@ -2,7 +2,7 @@ import { createRandom } from '@startgrid/stats/random.ts'
 import { type Target, tlsOptions } from '@startgrid/wire/target.ts'
 import type { Connection, ConnectionOptions, ConnectionOwner } from '../http/connection.ts'
 import { Checker } from '../http/expectation.ts'
-import { openSession, resolveTarget } from '../http/target.ts'
+import { resolveTarget } from '../http/target.ts'
 import { ResponseTemplate } from '../http/template.ts'
 import type { ErrorKind, LoadResult } from '../report/result.ts'
 import { summarizeLoad } from '../report/summary.ts'
@@ -32,9 +32,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
  */
 export async function measureLoad(options: LoadOptions): Promise<Measurement> {
   const target = await resolveTarget(options.target)
-  let tls = tlsOptions(options.target)
-  if (options.resume) tls = { ...tls, session: await openSession(target, tls) }
-  return new Load(options, target, tls).run()
+  return new Load(options, target, tlsOptions(options.target)).run()
 }
 
 /** What a wait for 0.05 ms takes on Linux is about 0.1 ms: its timers may be late by as much. */

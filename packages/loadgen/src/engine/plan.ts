@@ -26,8 +26,6 @@ export interface LoadPlan {
   connections: number
   /** A connection for each request, which asks the server to close it. */
   newConnections?: boolean
-  /** Over TLS, every connection resumes a session of one that is opened before the load. Default: none does. */
-  resume?: boolean
   /** Open loop: requests per second over all connections, up to 10 million, due at random times. Absent: closed loop. */
   rate?: number
   /** Seed of arrivals and random parts of paths: a whole number below 2^32, default 1. */

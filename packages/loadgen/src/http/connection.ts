@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { TLSSocket, type ConnectionOptions as TlsOptions } from 'node:tls'
+import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import { NoResponse, ResponseReader } from '@startgrid/wire/reader.ts'
 import { connect, describeTls, type Target } from '@startgrid/wire/target.ts'
 import type { ErrorKind } from '../report/result.ts'
@@ -67,8 +67,7 @@ export class Connection {
     this.#owner = owner
     this.parser = new ResponseReader(method)
     const onread = { buffer: RECEIVED, callback: (length: number) => this.#read(length) }
-    const ready = () => this.#ready(tls?.session !== undefined)
-    this.#socket = connect(target, ready, tls, { onread })
+    this.#socket = connect(target, () => this.#ready(), tls, { onread })
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#broken(error))
     this.#socket.on('end', () => this.#ended())
   }
@@ -112,14 +111,9 @@ export class Connection {
     this.#socket.destroy()
   }
 
-  #ready(mustResume: boolean): void {
+  #ready(): void {
     if (this.#state !== 'connecting') return
-    const socket = this.#socket
-    this.handshake = describeTls(socket)
-    if (mustResume && socket instanceof TLSSocket && !socket.isSessionReused()) {
-      this.#fail('connect')
-      return
-    }
+    this.handshake = describeTls(this.#socket)
     this.#state = 'open'
     this.#owner.opened(this)
   }

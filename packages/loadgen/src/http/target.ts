@@ -1,10 +1,8 @@
 import { lookup } from 'node:dns/promises'
-import { once } from 'node:events'
 import { BlockList, type IPVersion, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { ConnectionOptions } from 'node:tls'
 import { openConnection } from '@startgrid/wire/client.ts'
-import { connect, type Target } from '@startgrid/wire/target.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import { LoadError } from '../engine/plan.ts'
 
 /**
@@ -29,22 +27,6 @@ export async function resolveTarget(target: Target): Promise<Target> {
     if (connection !== undefined) return { ...target, host }
   }
   return { ...target, host: addresses[0] ?? target.host }
-}
-
-/**
- * Opens one connection over TLS and closes it when the server has sent a session. In TLS 1.3 that is after the handshake.
- * @throws {LoadError} if it sends none within 5 s
- */
-export async function openSession(target: Target, tls: ConnectionOptions | undefined): Promise<Buffer> {
-  const socket = connect(target, undefined, tls)
-  try {
-    const [session] = await once(socket.resume(), 'session', { signal: AbortSignal.timeout(5_000) })
-    return session as Buffer
-  } catch (error) {
-    throw new LoadError(`The server gives no session that could be resumed (${(error as Error).message}).`)
-  } finally {
-    socket.destroy()
-  }
 }
 
 async function addressesOf(host: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 /**
  * What can go wrong with a request; a response counts under one kind at most.
- * - `connect`: no connection could be opened, or none that resumes a session
+ * - `connect`: no connection could be opened
  * - `reset`: the connection ended before the response did, also when the server closed it without saying so
  * - `timeout`: no complete response within the time allowed
  * - `status`: another status than expected
