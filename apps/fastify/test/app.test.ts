@@ -3,14 +3,15 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { AppOptions } from '#shared/app-options.ts'
-import { testApp, testBrokenBodies } from '#shared/testing/app.ts'
-import { createOptions } from '#shared/testing/options.ts'
-import { serve } from '#shared/testing/serve.ts'
+import { testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
+import { createOptions, serve } from '#shared/testing/options.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 
-const start = async (options: AppOptions) => serve(await createFailingApp(options, async () => {}))
+const create = (options: AppOptions) => createFailingApp(options, async () => {})
+const start = async (options: AppOptions) => serve(await create(options))
 testApp(start)
+testForwarded(create)
 testBrokenBodies(start)
 
 /** Routes that a reader adds. */

@@ -6,14 +6,15 @@ import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
-import { testApp, testBrokenBodies } from '#shared/testing/app.ts'
-import { createOptions } from '#shared/testing/options.ts'
-import { serve } from '#shared/testing/serve.ts'
+import { testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
+import { createOptions, serve } from '#shared/testing/options.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 
-const start = (options: AppOptions) => serve(createFailingApp(options, new H3()))
+const create = (options: AppOptions) => createFailingApp(options, new H3())
+const start = (options: AppOptions) => serve(create(options))
 testApp(start)
+testForwarded(create)
 testBrokenBodies(start)
 
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })

@@ -1,6 +1,6 @@
 import type { AppOptions } from '#shared/app-options.ts'
+import { serve } from '#shared/testing/options.ts'
 import { testPage, testPageUnderLoad } from '#shared/testing/page.ts'
-import { serve } from '#shared/testing/serve.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { ssr } from '../src/ssr.ts'
 

@@ -3,15 +3,16 @@ import { test } from 'node:test'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
-import { testApp, testBrokenBodies } from '#shared/testing/app.ts'
-import { createOptions } from '#shared/testing/options.ts'
-import { serve } from '#shared/testing/serve.ts'
+import { testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
+import { createOptions, serve } from '#shared/testing/options.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { route } from '../src/router.ts'
 
-const start = (options: AppOptions) => serve(createFailingApp(options, []))
+const create = (options: AppOptions) => createFailingApp(options, [])
+const start = (options: AppOptions) => serve(create(options))
 testApp(start)
+testForwarded(create)
 testBrokenBodies(start)
 
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })

@@ -1,7 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createOptions } from '#shared/testing/options.ts'
-import { serve } from '#shared/testing/serve.ts'
+import { createOptions, serve } from '#shared/testing/options.ts'
 import { createApp } from '../src/app.ts'
 import { status } from '../src/status.ts'
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitSilence } from '../src/handler-timeout.ts'
-import { serve } from '../src/testing/serve.ts'
+import { serve } from '../src/testing/options.ts'
 
 const LIMIT = { timeout: 120_000 }
 

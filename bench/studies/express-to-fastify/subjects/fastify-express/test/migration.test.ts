@@ -6,8 +6,7 @@ import { partial } from '@startgrid/express-to-fastify-express/partial.ts'
 import { Router } from 'express'
 import type { AppOptions } from '#shared/app-options.ts'
 import { pageHeaders, SECURITY_HEADERS } from '#shared/security.ts'
-import { createOptions, INFO } from '#shared/testing/options.ts'
-import { serve } from '#shared/testing/serve.ts'
+import { createOptions, INFO, serve } from '#shared/testing/options.ts'
 import { createApp } from '../src/app.ts'
 
 /**

@@ -1,5 +1,0 @@
-import { Router } from 'express'
-import { testForwarded } from '#shared/testing/forwarded.ts'
-import { createFailingApp } from '../fixtures/failing.ts'
-
-testForwarded((options) => createFailingApp(options, Router()))

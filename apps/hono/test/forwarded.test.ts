@@ -1,5 +1,0 @@
-import { Hono } from 'hono'
-import { testForwarded } from '#shared/testing/forwarded.ts'
-import { createFailingApp } from '../fixtures/failing.ts'
-
-testForwarded((options) => createFailingApp(options, new Hono()))
