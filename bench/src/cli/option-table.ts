@@ -46,52 +46,39 @@ export const STUDY = {
 }
 
 export const RACE = {
-  git: texts(
-    'REF',
-    'checked out, installed and built in a temporary directory, as is this directory with what is not committed; given twice, two refs',
-  ),
-  command: text(
-    'COMMAND',
-    'starts them, instead of their start script; its files may be outside of the repository',
-    { needs: 'git' },
-  ),
-  build: text('COMMAND', 'builds each, from the root of its workspace, instead of its build script', {
-    needs: 'git',
-  }),
+  git: texts('REF', 'a commit to compare with this directory; twice: two commits'),
+  command: text('CMD', 'starts both, instead of their start script', { needs: 'git' }),
+  build: text('CMD', 'builds both, instead of their build script', { needs: 'git' }),
   path: texts(
     'PATH',
-    'what is asked; several are compared one by one (default /), or with weights as one mixture: --path 3:/items --path /health',
+    'what is asked (default /); several: one by one, or with weights as a mixture: 3:/items',
   ),
   method: text('METHOD', 'default GET'),
   header: texts("'N: VALUE'", 'of every request; several may be given'),
   body: text('TEXT|@FILE', 'of every request'),
   'expect-status': integer('N', 'of a right response (default any 2xx)', { min: 200, max: 599 }),
   'different-responses': flag('goes on although the systems do different work'),
-  connections: integer('N', 'kept open, each with one request in flight', {
+  connections: integer('N', 'with one request in flight each', {
     ...{ min: 1, max: 10_000, default: 32, short: 'c' },
   }),
   rate: integer(
     'N',
-    'requests per second at which latency is measured (default half of what the slowest can do), so that races can be compared',
-    { min: 1, max: 1_000_000 },
+    'requests per second at which latency is measured (default half of what the slowest can do)',
+    {
+      ...{ min: 1, max: 1_000_000 },
+    },
   ),
   'fail-on-regression': percent(
-    'exit code 1 if a system is slower than the first one by more than P with its whole 95 % interval: 3%',
+    'exit code 1 if one is slower than the first by more than P with its whole 95 % interval: 3%',
   ),
-  twin: flag('races the first system against itself as well: how much noise there is'),
-  name: texts('A=NAME', 'what reports call the first system; B= the second ...'),
+  twin: flag('also the first against itself: how much noise there is'),
+  name: texts('A=NAME', 'what reports call the first; B= the second ...'),
   'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
-  'ready-timeout': duration('for that (default 30s; 8s for one that responds otherwise)', { min: 100 }),
-  heats: integer(
-    'N',
-    'starts of each system, 2 to 100 (default 10, or more if --max-time allows it); fewer than 5 give no verdict',
-    { min: 2, max: 100 },
-  ),
-  precision: percent(
-    'as many starts as 95 % intervals of plus or minus P need, by the spread of the first ten, at most 100: 1%',
-  ),
+  'ready-timeout': duration('until then (default 30s; 8s if it responds otherwise)', { min: 100 }),
+  heats: integer('N', 'starts of each, 2 to 100 (default 10); no verdict below 5', { min: 2, max: 100 }),
+  precision: percent('as many starts as intervals of plus or minus P need: 1%'),
   cores: integer('N', 'of this machine for the servers', { min: 1, max: 1024, default: 1 }),
-  'max-time': maxTime('takes as many starts as fit, at most 100; fewer than 10 if time runs out'),
+  'max-time': maxTime('as many starts as fit, at most 100'),
   seed,
   ...OUTPUT,
 }

@@ -1,6 +1,6 @@
 import { painter } from '@startgrid/cli/paint.ts'
 import { wrap } from '@startgrid/cli/text.ts'
-import type { Chart, Dot, Panel } from './document.ts'
+import type { Chart, Dot } from './document.ts'
 import { type Scale, scaleOf } from './scale.ts'
 
 /** A chart as text: a line per name, panels side by side as far as they fit. */
@@ -19,25 +19,21 @@ export function chartLines(chart: Chart, { columns, color }: { columns: number; 
   const names = Math.min(LONGEST_NAME, widest(dots.map(({ name }) => name)))
   const values = widest(dots.map(({ value }) => axis.format(value)))
   const least = names + 1 + NARROWEST_PLOT + 1 + values
-  const beside = Math.max(1, Math.min(wanted, Math.floor((columns + GAP) / (least + GAP))))
+  const broadest = Math.max(least, widest(panels.map((panel) => panel.title)))
+  const beside = Math.max(1, Math.min(wanted, Math.floor((columns + GAP) / (broadest + GAP))))
   const plot = Math.min(WIDEST_PLOT, Math.floor((columns + GAP) / beside) - GAP - least + NARROWEST_PLOT)
   const scale = scaleOf(chart)
   const blocks = panels.map((panel) => [
-    panel.title.slice(0, least + plot - NARROWEST_PLOT),
-    ...linesOf(panel).map(([name, own]) => {
-      const { value } = own.at(-1) as Dot
-      const shown = drawLine(own, { scale, isLog: axis.scale === 'log', mark, cells: plot })
-      return `${name.slice(0, names).padEnd(names)} ${shown} ${axis.format(value).padStart(values)}`
+    ...wrap(panel.title, '   ', columns).split('\n'),
+    ...panel.dots.map((dot) => {
+      const shown = drawLine(dot, { scale, isLog: axis.scale === 'log', mark, cells: plot })
+      return `${dot.name.slice(0, names).padEnd(names)} ${shown} ${axis.format(dot.value).padStart(values)}`
     }),
   ])
   const rows = Array.from({ length: Math.ceil(blocks.length / beside) }, (_, row) =>
     joinBeside(blocks.slice(row * beside, (row + 1) * beside), names + plot + values + 2),
   )
   return [paint('dim', wrap(title, '', columns)), ...rows].join('\n')
-}
-
-function linesOf({ dots }: Panel): [name: string, dots: Dot[]][] {
-  return [...Map.groupBy(dots, ({ name }) => name)]
 }
 
 function joinBeside(blocks: readonly (readonly string[])[], width: number): string {
@@ -57,20 +53,19 @@ interface Plot {
   cells: number
 }
 
-/** `  ├──●──┤ `: dots on their intervals; an arrow points to what is beyond the axis. */
-function drawLine(dots: readonly Dot[], { scale, isLog, mark, cells }: Plot): string {
-  const [low, high] = scale.domain
+/** `  ──●── `: a dot on its interval; an arrow points to one that is beyond the axis. */
+function drawLine(dot: Dot, { scale, isLog, mark, cells }: Plot): string {
+  const [least, most] = scale.domain
   const place = (value: number) => {
-    const part = isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)
+    const part = isLog ? Math.log(value / least) / Math.log(most / least) : (value - least) / (most - least)
     return Math.min(cells - 1, Math.max(0, Math.round(part * (cells - 1))))
   }
   const line = Array.from({ length: cells }, () => ' ')
   if (mark !== undefined) line[place(mark)] = '┊'
-  const isOutside = ({ value }: Dot) => value < low || value > high
-  for (const dot of dots)
-    if (dot.low !== null && dot.high !== null && !isOutside(dot))
-      line.fill('─', place(Math.max(low, dot.low)), place(dot.high) + 1)
-  for (const dot of dots)
-    line[place(dot.value)] = isOutside(dot) ? (dot.value < low ? '◂' : '▸') : dot.leads ? '●' : '○'
+  const { value, low, high, leads } = dot
+  const arrow = value < least ? '◂' : value > most ? '▸' : undefined
+  if (arrow === undefined && low !== null && high !== null)
+    line.fill('─', place(Math.max(least, low)), place(high) + 1)
+  line[place(value)] = arrow ?? (leads ? '●' : '○')
   return line.join('')
 }

@@ -50,7 +50,7 @@ export interface Chart {
 
 export interface Panel {
   title: string
-  /** Best first. Dots of one name share a line, and have no text. */
+  /** Best first. */
   dots: readonly Dot[]
   /** Names that could not be told apart, each a part of the order: they get a bracket. */
   ties?: readonly (readonly string[])[]
@@ -58,8 +58,6 @@ export interface Panel {
 
 export interface Dot {
   name: string
-  /** What it is called where several dots share a name. */
-  label?: string
   value: number
   low: number | null
   high: number | null

@@ -167,17 +167,12 @@ export function pick<Options extends Table>(
   )
 }
 
-/** Where the text of an option begins. */
-const INDENT = 22
-
 /** The options of a table, a line or more for each, no wider than 80 columns. */
 export function helpOf(options: Table): string {
-  return Object.entries(options)
-    .map(([name, { value, help, short }]) => {
-      const shown = value === null ? '' : ` ${value}`
-      const words = `  ${short === undefined ? '' : `-${short}, `}--${name}${shown}`
-      const text = indented(help, ' '.repeat(INDENT), COLUMNS)
-      return words.length < INDENT ? words.padEnd(INDENT) + text.trimStart() : `${words}\n${text}`
-    })
-    .join('\n')
+  const rows = Object.entries(options).map(([name, { value, help, short }]) => ({
+    words: `  ${short === undefined ? '' : `-${short}, `}--${name}${value === null ? '' : ` ${value}`}`,
+    help,
+  }))
+  const indent = ' '.repeat(Math.max(...rows.map(({ words }) => words.length)) + 2)
+  return rows.map(({ words, help }) => words + indented(help, indent, COLUMNS).slice(words.length)).join('\n')
 }

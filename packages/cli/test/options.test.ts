@@ -45,6 +45,6 @@ test('what cannot be read or combined is one sentence', () => {
 
 test('help has every option with its default', () => {
   const help = helpOf(TABLE)
-  assert.match(help, /^ {2}--quick {13}takes a minute$/m)
-  assert.match(help, /^ {2}-n, --heats N {7}starts \(default 3\)$/m)
+  assert.match(help, /^ {2}--quick {10}takes a minute$/m)
+  assert.match(help, /^ {2}-n, --heats N {4}starts \(default 3\)$/m)
 })

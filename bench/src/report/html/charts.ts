@@ -64,7 +64,7 @@ function drawingsOf(chart: Chart): Drawing[] {
   const { panels, axis, mark } = chart
   const scale = scaleOf(chart)
   return panels.map((panel) => {
-    const names = [...new Set(panel.dots.map(({ name }) => name))]
+    const names = panel.dots.map(({ name }) => name)
     return {
       title: panel.title,
       description: `${axis.label}: ${panel.dots.map((dot) => describeDot(dot, axis.format)).join(', ')}`,
@@ -88,7 +88,7 @@ function drawingsOf(chart: Chart): Drawing[] {
         marks: [
           ...(mark === undefined ? [] : [Plot.ruleX([mark], { strokeOpacity: 0.6 })]),
           ...panel.dots.flatMap((dot) => marksOf(dot, scale)),
-          ...(names.length === panel.dots.length ? [valueTexts(panel.dots, axis.format)] : []),
+          valueTexts(panel.dots, axis.format),
           ...brackets(panel.ties ?? []),
         ],
       },
@@ -96,10 +96,9 @@ function drawingsOf(chart: Chart): Drawing[] {
   })
 }
 
-function describeDot({ name, label, value, ...ends }: Dot, format: (value: number) => string): string {
-  const who = label === undefined ? name : `${name} ${label}`
-  const interval = ends.low === null ? '' : ` (${formatEnds({ value, ...ends }, format)})`
-  return `${who} ${format(value)}${interval}`
+function describeDot(dot: Dot, format: (value: number) => string): string {
+  const interval = dot.low === null ? '' : ` (${formatEnds(dot, format)})`
+  return `${dot.name} ${format(dot.value)}${interval}`
 }
 
 function marksOf(dot: Dot, { domain: [least, most] }: Scale): Plot.Markish[] {

@@ -62,20 +62,20 @@ function verdictOf(claim: ClaimResult, cells: readonly Cell[]): string {
 
 /** Our ratios with their intervals, and the published ones beside them. */
 function claimChart(claims: readonly ClaimResult[], cells: readonly Cell[]): Chart | undefined {
-  const dots = claims.flatMap((claim, index) => {
-    const { ratio, published } = claim
-    if (ratio === null || missingCores(claim, cells) !== null) return []
-    const name = `claim ${index + 1}`
-    return [
-      { name, label: 'published', value: published, low: null, high: null, leads: false },
-      { ...ratio, name, label: 'ours', leads: true },
-    ]
-  })
   return ratioChart({
-    title: 'Our ratios, and the published ones in grey',
-    caption:
-      'With 95 % intervals, in the order of the table. The scale is logarithmic; an arrow points to what is beyond it.',
-    panels: [{ title: 'ratio of each claim', dots }],
+    title: 'Our ratios, and the published ones',
+    caption: 'With 95 % intervals. The scale is logarithmic; an arrow points to what is beyond it.',
+    panels: claims.map((claim, index) => ({
+      title: `${index + 1}. ${sayingOf(claim)}`,
+      dots:
+        claim.ratio === null || missingCores(claim, cells) !== null
+          ? []
+          : [
+              { ...claim.ratio, name: 'ours', leads: true },
+              { value: claim.published, low: null, high: null, name: 'published', leads: false },
+            ],
+    })),
+    columns: 2,
   })
 }
 
