@@ -1,5 +1,4 @@
 import { formatMicros, formatMs } from '@startgrid/cli/numbers.ts'
-import { measureStartup } from '../../src/environments/native/startup.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, LoadRace, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
 import { toolRace } from '../tool.ts'
@@ -60,7 +59,6 @@ const race = (role: Role, workload: Workload): LoadRace => ({
   systems: systemsOf(role),
   workload,
   connections: 10,
-  openLoop: systemsOf(role),
 })
 
 /** Requests per second that the source printed, as means of 10 s. */
@@ -130,18 +128,9 @@ export const expressToFastify: Study = {
   systems: SYSTEMS,
   races: {
     // Half of what Express did in the first heat was more than all that it could do in a slower heat. The source has 3,393 for it.
-    status: { ...race('status', WORKLOADS.status), openRate: 3000 },
+    status: { ...race('status', WORKLOADS.status), openLoop: systemsOf('status'), openRate: 3000 },
     partial: race('partial', PARTIAL),
     full: race('ssr', PAGE),
-    start: {
-      systems: systemsOf('ssr'),
-      probe: (name, context) => {
-        const system = SYSTEMS[name]
-        if (system === undefined) throw new Error(`There is no system ${name}.`)
-        return measureStartup(system, PAGE, context)
-      },
-      expectedMs: 2000,
-    },
     ...Object.fromEntries(
       (
         [

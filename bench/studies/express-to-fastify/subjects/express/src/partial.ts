@@ -4,9 +4,8 @@ import { renderFragment } from './fragment.ts'
 
 export const partial = Router()
 
-partial.get('/partial/:locale/:slug', (request, response, next) => {
-  const { locale, slug } = request.params
-  const fragment = renderFragment(locale, slug)
+partial.get('/partial/en-US/:slug', (request, response, next) => {
+  const fragment = renderFragment(request.params.slug)
   if (fragment === undefined) return next()
   response.set(pageHeaders(createNonce())).type('html').send(fragment)
 })
