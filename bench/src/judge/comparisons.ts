@@ -1,6 +1,7 @@
 import {
   type Estimate,
   estimateOf,
+  holm,
   type Interval,
   pValue,
   rowMean,
@@ -8,8 +9,7 @@ import {
   withComponents,
 } from '@startgrid/stats/estimate.ts'
 import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
-import { holm } from '@startgrid/stats/multiplicity.ts'
-import { smallestDifference } from '@startgrid/stats/power.ts'
+import { smallestDifference } from '@startgrid/stats/student.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isRanked, METRICS, type Metric } from '../model/experiment.ts'

@@ -1,6 +1,5 @@
 import { BASELINE } from '@startgrid/grid/apps.ts'
-import { type Estimate, rowMean } from '@startgrid/stats/estimate.ts'
-import { rankRanges } from '@startgrid/stats/multiplicity.ts'
+import { type Estimate, rankRanges, rowMean } from '@startgrid/stats/estimate.ts'
 import { fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Control, MainMetric, Pair, ProxyCost, RaceFigures } from '../model/figures.ts'
 import { adjust, compare, isShown, type Layout, smallestRatio } from './comparisons.ts'

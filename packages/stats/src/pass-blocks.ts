@@ -1,3 +1,5 @@
+import { mean } from './moments.ts'
+
 /**
  * One heat, measured in passes: value = cell + pass + error. A machine that changes its speed within seconds slows the cells of one pass
  * alike, so cells are compared inside passes (randomised blocks: Fisher 1935, The Design of Experiments, chapter IV).
@@ -40,52 +42,58 @@ export function fitPassBlocks(
   classes: readonly number[] = [],
 ): (number | null)[] {
   const layout = describe(observations, classes)
-  const { used, values, residuals: fittedResiduals, scales } = layout
-  const adjusted = Float64Array.from(values)
-  let effects: Float64Array = new Float64Array(layout.cells + layout.passes)
-  let weights = scales.map(() => 1)
-  let solve = prepare(layout, weights)
+  let effects = new Float64Array(layout.cells + layout.passes)
+  let solve = prepare(layout)
   let iterations = 0
   let change = Number.POSITIVE_INFINITY
   do {
     iterations += 1
-    const next = solve(adjusted)
-    change = iterations === 1 ? change : largestChange(effects, next)
+    const next = solve()
+    if (iterations > 1) change = Math.max(...next.map((one, index) => Math.abs(one - (effects[index] ?? 0))))
     effects = next
     measureResiduals(layout, effects)
-    if (scales.length > 1) {
-      weights = weigh(layout)
-      solve = prepare(layout, weights)
+    if (layout.classes.length > 1) {
+      weigh(layout.classes)
+      solve = prepare(layout)
     }
-    for (const index of used) {
-      const limit = CLIP * (scales[layout.classOf[index] ?? 0] ?? 0)
-      const residual = fittedResiduals[index] ?? 0
-      const clipped = Math.max(-limit, Math.min(limit, residual))
-      adjusted[index] = (values[index] ?? 0) - residual + clipped
+    for (const slice of layout.slices) {
+      const limit = CLIP * slice.class.scale
+      const clipped = Math.max(-limit, Math.min(limit, slice.residual))
+      slice.adjusted = slice.value - slice.residual + clipped
     }
-  } while (change > STABLE * Math.min(...scales) && iterations < MOST_ITERATIONS)
-  return layout.seen.map((isSeen, cell) => (isSeen ? (effects[cell] ?? null) : null))
+  } while (
+    change > STABLE * Math.min(...layout.classes.map(({ scale }) => scale)) &&
+    iterations < MOST_ITERATIONS
+  )
+  const seen = new Set(observations.map(({ cell }) => cell))
+  return Array.from({ length: layout.cells }, (_, cell) => (seen.has(cell) ? (effects[cell] ?? null) : null))
 }
 
-/** What stays the same during the iterations. Typed arrays: a simulation fits millions of slices. */
+/** An observation that carries information. */
+interface Slice {
+  cell: number
+  /** Null for a cell without pass effects. */
+  pass: number | null
+  class: Class
+  value: number
+  /** The value with its residual clipped. */
+  adjusted: number
+  residual: number
+}
+
+interface Class {
+  slices: Slice[]
+  scale: number
+  weight: number
+}
+
 interface Layout {
   cells: number
   passes: number
-  values: Float64Array
-  cellOf: Int32Array
-  /** -1 for an observation without a pass effect. */
-  passOf: Int32Array
-  classOf: Int32Array
-  /** Observations that carry information. */
-  used: number[]
-  /** Of each class: its observations among those, and how many cells it has. */
-  members: { indices: number[]; cells: number }[]
-  groups: number[]
-  /** One cell per linked group has the level of its group. */
-  grounded: Set<number>
-  seen: boolean[]
-  residuals: Float64Array
-  scales: number[]
+  slices: Slice[]
+  classes: Class[]
+  /** Cells that are linked by passes, and these passes. The first cell has the level of its group. */
+  groups: { cells: number[]; passes: number[] }[]
 }
 
 function describe(observations: readonly Observation[], classes: readonly number[]): Layout {
@@ -94,64 +102,55 @@ function describe(observations: readonly Observation[], classes: readonly number
   const cellsOfPass = Array.from({ length: passes }, () => new Set<number>())
   for (const { cell, pass } of observations) cellsOfPass[pass]?.add(cell)
   const groups = link(cells, cellsOfPass)
-  const sizes = new Map<number, number>()
-  for (const group of groups) sizes.set(group, (sizes.get(group) ?? 0) + 1)
-  const isAlone = (cell: number) => sizes.get(groups[cell] ?? -1) === 1
-  const isShared = (pass: number) => (cellsOfPass[pass]?.size ?? 0) > 1
-  const used = [...observations.keys()].filter((index) => {
-    const { cell = 0, pass = 0 } = observations[index] ?? {}
-    return isAlone(cell) || isShared(pass)
-  })
-  const classOf = Int32Array.from(observations, ({ cell }) => classes[cell] ?? 0)
-  const members = Array.from({ length: Math.max(1, ...classOf.map((one) => one + 1)) }, (_, one) => {
-    const indices = used.filter((index) => classOf[index] === one)
-    return { indices, cells: new Set(indices.map((index) => observations[index]?.cell)).size }
-  })
-  return {
-    cells,
-    passes,
-    values: Float64Array.from(observations, ({ value }) => value),
-    cellOf: Int32Array.from(observations, ({ cell }) => cell),
-    passOf: Int32Array.from(observations, ({ cell, pass }) => (isAlone(cell) ? -1 : pass)),
-    classOf,
-    used,
-    members,
-    groups,
-    grounded: new Set([...sizes].flatMap(([group, size]) => (size > 1 ? [groups.indexOf(group)] : []))),
-    seen: Array.from({ length: cells }, (_, cell) => observations.some((one) => one.cell === cell)),
-    residuals: new Float64Array(observations.length),
-    scales: members.map(() => 0),
+  const linked = new Set(groups.flatMap((group) => group.cells))
+  const most = Math.max(0, ...observations.map(({ cell }) => classes[cell] ?? 0))
+  const all = Array.from({ length: most + 1 }, (): Class => ({ slices: [], scale: 0, weight: 1 }))
+  const slices: Slice[] = []
+  for (const { cell, pass, value } of observations) {
+    const isLinked = linked.has(cell)
+    if (isLinked && cellsOfPass[pass]?.size === 1) continue
+    const own = all[classes[cell] ?? 0] as Class
+    const slice = { cell, pass: isLinked ? pass : null, class: own, value, adjusted: value, residual: 0 }
+    own.slices.push(slice)
+    slices.push(slice)
   }
+  return { cells, passes, slices, classes: all, groups }
 }
 
-/** The lowest cell that each cell is linked to by shared passes. */
-function link(cells: number, cellsOfPass: readonly ReadonlySet<number>[]): number[] {
-  const groups = Array.from({ length: cells }, (_, cell) => cell)
+/** Groups of cells that are linked by passes which they share. */
+function link(cells: number, cellsOfPass: readonly ReadonlySet<number>[]): Layout['groups'] {
+  const lowest = Array.from({ length: cells }, (_, cell) => cell)
   for (const present of cellsOfPass) {
-    const joined = new Set([...present].map((cell) => groups[cell] ?? cell))
-    const lowest = Math.min(...joined)
-    if (joined.size > 1)
-      for (const [cell, group] of groups.entries()) if (joined.has(group)) groups[cell] = lowest
+    const joined = new Set([...present].map((cell) => lowest[cell] ?? cell))
+    const first = Math.min(...joined)
+    for (const [cell, one] of lowest.entries()) if (joined.has(one)) lowest[cell] = first
   }
-  return groups
+  const shared = [...cellsOfPass.keys()].filter((pass) => (cellsOfPass[pass]?.size ?? 0) > 1)
+  return [...Map.groupBy(lowest.keys(), (cell) => lowest[cell] ?? cell).values()]
+    .filter((group) => group.length > 1)
+    .map((group) => ({
+      cells: group,
+      passes: shared.filter((pass) => group.some((cell) => cellsOfPass[pass]?.has(cell))),
+    }))
+}
+
+function add(sums: Float64Array, index: number, value: number): void {
+  sums[index] = (sums[index] ?? 0) + value
 }
 
 /** Weighted least squares: passes are eliminated, and the normal equations of the cells are factored once (Cholesky). */
-function prepare(layout: Layout, weights: readonly number[]): (values: Float64Array) => Float64Array {
-  const { cells, passes, cellOf, passOf, classOf, used, grounded, seen } = layout
+function prepare({ cells, passes, slices, groups }: Layout): () => Float64Array<ArrayBuffer> {
   const cellWeight = new Float64Array(cells)
   const passWeight = new Float64Array(passes)
   const shared = new Float64Array(cells * passes)
-  for (const index of used) {
-    const weight = weights[classOf[index] ?? 0] ?? 1
-    const cell = cellOf[index] ?? 0
-    const pass = passOf[index] ?? -1
-    cellWeight[cell] = (cellWeight[cell] ?? 0) + weight
-    if (pass < 0) continue
-    passWeight[pass] = (passWeight[pass] ?? 0) + weight
-    shared[cell * passes + pass] = (shared[cell * passes + pass] ?? 0) + weight
+  for (const { cell, pass, class: own } of slices) {
+    add(cellWeight, cell, own.weight)
+    if (pass === null) continue
+    add(passWeight, pass, own.weight)
+    add(shared, cell * passes + pass, own.weight)
   }
-  const isFree = (cell: number) => seen[cell] === true && !grounded.has(cell) && (cellWeight[cell] ?? 0) > 0
+  const levels = new Set(groups.map((group) => group.cells[0]))
+  const isFree = (cell: number) => (cellWeight[cell] ?? 0) > 0 && !levels.has(cell)
   const factor = new Float64Array(cells * cells)
   for (let a = 0; a < cells; a++)
     for (let b = 0; b <= a; b++) {
@@ -167,63 +166,28 @@ function prepare(layout: Layout, weights: readonly number[]): (values: Float64Ar
       factor[a * cells + b] = sum
     }
   choleskyInPlace(factor, cells)
-  return (values) => {
+  return () => {
     const effects = new Float64Array(cells + passes)
+    const ofCells = effects.subarray(0, cells)
     const passSum = new Float64Array(passes)
-    for (const index of used) {
-      const pass = passOf[index] ?? -1
-      if (pass >= 0)
-        passSum[pass] = (passSum[pass] ?? 0) + (weights[classOf[index] ?? 0] ?? 1) * (values[index] ?? 0)
-    }
-    const right = new Float64Array(cells)
-    for (const index of used) {
-      const cell = cellOf[index] ?? 0
-      const pass = passOf[index] ?? -1
+    for (const { pass, adjusted, class: own } of slices)
+      if (pass !== null) add(passSum, pass, own.weight * adjusted)
+    for (const { cell, pass, adjusted, class: own } of slices) {
       if (!isFree(cell)) continue
-      const level = pass < 0 ? 0 : (passSum[pass] ?? 0) / (passWeight[pass] ?? 1)
-      right[cell] = (right[cell] ?? 0) + (weights[classOf[index] ?? 0] ?? 1) * ((values[index] ?? 0) - level)
+      const level = pass === null ? 0 : (passSum[pass] ?? 0) / (passWeight[pass] ?? 1)
+      add(ofCells, cell, own.weight * (adjusted - level))
     }
-    solveInPlace(factor, right, cells)
-    effects.set(right)
-    const left = new Float64Array(passes)
-    for (const index of used) {
-      const pass = passOf[index] ?? -1
-      if (pass < 0) continue
-      const weight = (weights[classOf[index] ?? 0] ?? 1) / (passWeight[pass] ?? 1)
-      left[pass] = (left[pass] ?? 0) + weight * ((values[index] ?? 0) - (right[cellOf[index] ?? 0] ?? 0))
+    solveInPlace(factor, ofCells, cells)
+    for (const { cell, pass, adjusted, class: own } of slices)
+      if (pass !== null)
+        add(effects, cells + pass, (own.weight / (passWeight[pass] ?? 1)) * (adjusted - (ofCells[cell] ?? 0)))
+    // The pass effects of every group get mean 0, and its cells the level.
+    for (const group of groups) {
+      const level = mean(group.passes.map((pass) => effects[cells + pass] ?? 0))
+      for (const pass of group.passes) add(effects, cells + pass, -level)
+      for (const cell of group.cells) add(effects, cell, level)
     }
-    effects.set(left, cells)
-    centre(layout, effects, passWeight)
     return effects
-  }
-}
-
-/** Gives the pass effects of every group mean 0, and its level to the cells. */
-function centre(
-  { cells, passes, groups, grounded, cellOf, passOf, used }: Layout,
-  effects: Float64Array,
-  passWeight: Float64Array,
-): void {
-  if (grounded.size === 0) return
-  const groupOfPass = new Int32Array(passes).fill(-1)
-  for (const index of used) {
-    const pass = passOf[index] ?? -1
-    if (pass >= 0) groupOfPass[pass] = groups[cellOf[index] ?? 0] ?? -1
-  }
-  for (const cell of grounded) {
-    const group = groups[cell] ?? -1
-    let sum = 0
-    let count = 0
-    for (let pass = 0; pass < passes; pass++) {
-      if (groupOfPass[pass] !== group || passWeight[pass] === 0) continue
-      sum += effects[cells + pass] ?? 0
-      count += 1
-    }
-    const level = sum / count
-    for (let pass = 0; pass < passes; pass++)
-      if (groupOfPass[pass] === group) effects[cells + pass] = (effects[cells + pass] ?? 0) - level
-    for (let one = 0; one < cells; one++)
-      if (groups[one] === group) effects[one] = (effects[one] ?? 0) + level
   }
 }
 
@@ -250,17 +214,15 @@ function solveInPlace(factor: Float64Array, right: Float64Array, n: number): voi
   }
 }
 
-function measureResiduals(layout: Layout, effects: Float64Array): void {
-  const { cells, cellOf, passOf, values, used, members, residuals, scales } = layout
-  for (const index of used) {
-    const pass = passOf[index] ?? -1
-    const fitted = (effects[cellOf[index] ?? 0] ?? 0) + (pass < 0 ? 0 : (effects[cells + pass] ?? 0))
-    residuals[index] = (values[index] ?? 0) - fitted
+function measureResiduals({ cells, slices, classes }: Layout, effects: Float64Array): void {
+  for (const slice of slices) {
+    const { cell, pass, value } = slice
+    slice.residual = value - ((effects[cell] ?? 0) + (pass === null ? 0 : (effects[cells + pass] ?? 0)))
   }
-  for (const [one, { indices }] of members.entries()) {
-    const sizes = Float64Array.from(indices, (index) => Math.abs(residuals[index] ?? 0)).sort()
+  for (const one of classes) {
+    const sizes = Float64Array.from(one.slices, ({ residual }) => Math.abs(residual)).sort()
     const middle = (sizes.length - 1) / 2
-    scales[one] = (MAD_TO_SD * ((sizes[Math.floor(middle)] ?? 0) + (sizes[Math.ceil(middle)] ?? 0))) / 2
+    one.scale = (MAD_TO_SD * ((sizes[Math.floor(middle)] ?? 0) + (sizes[Math.ceil(middle)] ?? 0))) / 2
   }
 }
 
@@ -268,19 +230,15 @@ function measureResiduals(layout: Layout, effects: Float64Array): void {
  * Inverse variances, against the class with the most slices. Few slices per cell leave small residuals, so that is allowed for. No class weighs more than that one:
  * a few slices could otherwise pull the effects of their passes to themselves, and look exact.
  */
-function weigh({ members, scales }: Layout): number[] {
-  const variances = members.map(({ indices, cells }, one) => {
-    const degrees = indices.length - cells
-    return degrees > 0 ? ((scales[one] ?? 0) ** 2 * indices.length) / degrees : Number.NaN
-  })
-  const sizes = members.map(({ indices }) => indices.length)
-  const reference = variances[sizes.indexOf(Math.max(...sizes))] ?? Number.NaN
-  return variances.map((variance) => (reference < variance ? reference / variance : 1))
-}
-
-function largestChange(before: Float64Array, after: Float64Array): number {
-  let largest = 0
-  for (let index = 0; index < after.length; index++)
-    largest = Math.max(largest, Math.abs((after[index] ?? 0) - (before[index] ?? 0)))
-  return largest
+function weigh(classes: readonly Class[]): void {
+  const varianceOf = ({ slices, scale }: Class) => {
+    const degrees = slices.length - new Set(slices.map(({ cell }) => cell)).size
+    return degrees > 0 ? (scale ** 2 * slices.length) / degrees : Number.NaN
+  }
+  const [most] = classes.toSorted((one, other) => other.slices.length - one.slices.length)
+  const reference = most === undefined ? Number.NaN : varianceOf(most)
+  for (const one of classes) {
+    const variance = varianceOf(one)
+    one.weight = reference < variance ? reference / variance : 1
+  }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Random } from '../src/random.ts'
 
 /** Fails unless both agree to this part of the expected value (or, near 0, to this absolute distance). */
 export function near(actual: number | null | undefined, expected: number, tolerance = 1e-9): void {
@@ -7,4 +8,10 @@ export function near(actual: number | null | undefined, expected: number, tolera
     actual !== null && actual !== undefined && Math.abs(actual - expected) <= distance,
     `${actual} is not ${expected}`,
   )
+}
+
+/** A draw from the standard normal distribution (Box and Muller 1958). */
+export function drawNormal(random: Random): number {
+  // `random` may give 0, which has no logarithm.
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }

@@ -4,8 +4,7 @@ import { mean } from '../src/moments.ts'
 import { fitPassBlocks, type Observation } from '../src/pass-blocks.ts'
 import { createRandom } from '../src/random.ts'
 import { fitTwoWay } from '../src/two-way.ts'
-import { drawNormal } from './draw-normal.ts'
-import { near } from './near.ts'
+import { drawNormal, near } from './near.ts'
 
 /** Every value that the function gives, by cell and pass. */
 function observe(
