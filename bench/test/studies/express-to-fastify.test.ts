@@ -2,30 +2,20 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { checkConformance, formatReport } from '@startgrid/conformance'
-import { TOPOLOGIES } from '@startgrid/grid/apps.ts'
-import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { startSystem } from '../../src/environments/native/systems.ts'
 import type { LoadRace, Measured, System } from '../../src/model/experiment.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
 const { systems, races, claims } = expressToFastify
-const front = await findNginx()
-const nginx = front.kind === 'none' ? undefined : front
 
-const ROLES = ['ssr', 'status'] as const
-const PLACES = TOPOLOGIES.flatMap((topology) => ROLES.map((role) => ({ role, topology })))
-
-/** It is no app of the grid, so the tests of the grid do not prove it. */
-for (const { role, topology } of PLACES) {
-  const skip = topology !== 'direct' && front.kind === 'none' && front.describe()
-  test(`conformance of fastify-express/${role} ${topology}`, { skip }, async (t) => {
-    const proxy: Pick<System, 'nginx'> = topology === 'direct' ? {} : { nginx: { front: topology } }
-    const running = await start(t, { ...systemOf(`fastify-express/${role}`), ...proxy })
-    const report = await checkConformance({ target: running.target, role })
+/** It is no app of the grid, so the tests of the grid do not prove it; nor is it raced behind NGINX. */
+for (const role of ['ssr', 'status'] as const)
+  test(`conformance of fastify-express/${role}`, async (t) => {
+    const { target } = await start(t, systemOf(`fastify-express/${role}`))
+    const report = await checkConformance({ target, role })
     if (report.differences.length > 0) throw new Error(`\n${formatReport(report)}`)
   })
-}
 
 test('responses have about the size that the source had, on the wire', async (t) => {
   const sizes = await Promise.all([sizeOf('full', 'express/ssr'), sizeOf('partial', 'express/partial')])
@@ -77,7 +67,7 @@ function measured(figureOf: (system: string) => number | undefined): Measured {
 }
 
 async function start(t: TestContext, system: System) {
-  const running = await startSystem(system, { nginx })
+  const running = await startSystem(system, { nginx: undefined })
   t.after(() => running.stop())
   return running
 }

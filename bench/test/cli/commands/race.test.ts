@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
@@ -15,7 +15,7 @@ const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const SEND = `if (process.env.TOKEN && request.headers.authorization !== process.env.TOKEN) response.statusCode = 401
 response.end(JSON.stringify({ id: Math.random().toString(36), text: "the same".repeat(20) }))`
 
-/** What is said of other results, test/report/study/race-document.test.ts shows of a stored race; how a race is interrupted, race-endings.test.ts. */
+/** What is said of other results, test/report/study/race-document.test.ts shows of a stored race; how a race is interrupted, race-endings.test.ts; what a pilot refuses, test/measure/pilot.unit.test.ts. */
 describe('a race of commands', () => {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-race-'))
   const commandLine = startCommandLine(directory)
@@ -28,20 +28,6 @@ describe('a race of commands', () => {
       )
     serve('before.js', SEND)
     serve('slow.js', `for (let n = 0; n < 3e5; n++) Math.sqrt(n); ${SEND}`)
-    serve('other.js', 'response.end("other")')
-    serve(
-      'mortal.js',
-      'response.end("x"); globalThis.count = (globalThis.count ?? 0) + 1; if (count === 500) console.error("worn out"), process.exit(7)',
-    )
-    serve(
-      'failing.js',
-      'globalThis.count = (globalThis.count ?? 0) + 1; response.statusCode = process.env.FAILS && count > 10 ? 500 : 200; response.end("x")',
-    )
-    serve('few.js', 'request.socket.server.maxConnections = 8; response.end("x")')
-    serve(
-      'starting.js',
-      'globalThis.count = (globalThis.count ?? 0) + 1; response.end(count < 50 ? "starting" : "hello")',
-    )
   })
   after(() => {
     commandLine.stop()
@@ -50,16 +36,9 @@ describe('a race of commands', () => {
 
   /** Ends as a person's command does; what it printed besides is the whole output. */
   const race = async (...words: string[]) => {
-    const child = spawn(process.execPath, [MAIN, 'race', '--output', join(directory, 'out'), ...words], {
-      cwd: directory,
-      env: { ...process.env, DB_PASSWORD: 's3cret', FORCE_COLOR: '0' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const [out, err, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'exit'),
-    ])
+    const env = { ...process.env, DB_PASSWORD: 's3cret', FORCE_COLOR: '0' }
+    const args = [MAIN, 'race', '--output', join(directory, 'out'), ...words]
+    const { code, stdout: out, stderr: err } = await startNode(args, { cwd: directory, env }).ended
     return { out, err, code }
   }
   /** Processes whose directory is that of this test. */
@@ -160,20 +139,6 @@ describe('a race of commands', () => {
     })
   })
 
-  test('one server that runs already has a report of its own', async () => {
-    const child = serveAnywhere(SEND)
-    try {
-      const url = `http://127.0.0.1:${Number(await once(child.stdout, 'data'))}`
-      const { code, out, err } = await race(...SHORT, url)
-      assert.equal(code, 0, err)
-      assert.match(out, /^127\.0\.0\.1:\d+ handles [\d,]+ .*requests per second at saturation/m)
-      if (process.platform === 'linux')
-        assert.match(out, /^127\.0\.0\.1:\d+ +[\d,]+ +(?:too wide|\S+) +\d/m, 'its CPU')
-    } finally {
-      child.kill()
-    }
-  })
-
   const busy = { timeout: 600_000 } // five whole starts, on a machine that runs other tests
   test(
     'full: of a slower one: the first line says which, and a regression is exit code 1',
@@ -222,52 +187,14 @@ describe('a race of commands', () => {
       assert.match(stderr.trim().split('\n').at(-1) ?? '', sentence)
     })
 
-  for (const [name, words, sentence] of [
-    [
-      'a command that ends, beside one that is not ready yet',
-      ['sleep 600', 'exit 3'],
-      /^exit did not start: it ended with exit code 3\.$/,
-    ],
-    [
-      'a start of which five do not fit',
-      ['node before.js', 'sleep 600', '--max-time', '40s', '--ready-timeout', '60s'],
-      /^sleep did not start within \d s, so 5 starts do not fit into --max-time: give it more\.$/,
-    ],
-    [
-      'a command that dies under load',
-      ['node mortal.js'],
-      /^mortal cannot be raced \(GET \/\): it ended with exit code 7\.$/,
-    ],
-    [
-      'a command that responds otherwise under load',
-      ['node before.js', 'FAILS=1 node failing.js', '--different-responses'],
-      /^failing cannot be raced \(GET \/\): (\d+) of \d+ requests failed \(\1 status\); it now responds with status 500: "x"\.$/,
-    ],
-    [
-      'a command that keeps few connections',
-      ['node before.js', 'node few.js', '--different-responses'],
-      /^few cannot be raced \(GET \/\): .*; it keeps only 8 of 32 connections open: try -c 8\.$/,
-    ],
-    [
-      'a command that was still starting',
-      ['node starting.js', '--max-time', '60s'],
-      /^starting cannot be raced \(GET \/\): .*; at first it responded "starting", and later "hello": if it was still starting, --ready-path says/,
-    ],
-    [
-      'other work',
-      ['node before.js', 'node other.js'],
-      /^before and other send different bodies: after "", before has .* and other "other"\. Equal work comes first: if one was still starting, name a --ready-path; if the difference is meant, add --different-responses\.$/,
-    ],
-  ] as const)
-    test(`${name}: one sentence, and nothing is left`, async () => {
-      const output = join(directory, 'failed', name)
-      const { out, err, code } = await race('--output', output, ...words)
-      assert.equal(existsSync(output), false)
-      assert.equal(code, 1)
-      assert.equal(out, '')
-      assert.match(err.trim().split('\n').at(-1) ?? '', sentence)
-      assert.deepEqual(left(), [])
-    })
+  test('a command that ends, beside one that is not ready yet: one sentence, and nothing is left', async () => {
+    const output = join(directory, 'failed')
+    const { out, err, code } = await race('--output', output, 'sleep 600', 'exit 3')
+    assert.equal(existsSync(output), false)
+    assert.deepEqual([code, out], [1, ''])
+    assert.match(err, /^exit did not start: it ended with exit code 3\.\n$/m)
+    assert.deepEqual(left(), [])
+  })
 })
 
 /** A server that tells its port first. @param body of the function that handles a request */

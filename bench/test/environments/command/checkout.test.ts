@@ -7,6 +7,11 @@ import { after, before, describe, test } from 'node:test'
 import { Guard } from '@startgrid/machine/guard.ts'
 import { checkOut, whatDiffers, withFilesOf } from '../../../src/environments/command/checkout.ts'
 
+const NO_CHECKOUT = {
+  ...{ directory: '', start: undefined, env: {}, manager: 'npm', commit: '' },
+  unlocked: new Map<string, string>(),
+}
+
 const LOCK = { name: 'app', lockfileVersion: 3, packages: { '': { name: 'app' } } }
 
 describe('a commit in a directory of its own', () => {
@@ -176,52 +181,59 @@ describe('a commit in a directory of its own', () => {
     isWhole()
   })
 
-  test('without a lockfile, what is there is installed, and what differs between both sides is told', async () => {
-    rmSync(join(repository, 'server/package-lock.json'))
-    const local = (version: string) => {
-      mkdirSync(join(repository, 'server/local'), { recursive: true })
-      write('server/local/package.json', { name: 'local', version })
-      write('server/package.json', { name: 'app', dependencies: { local: 'file:./local' } })
-      git(repository, 'add', '.')
-      git(repository, 'commit', '--quiet', '-m', version)
-      git(repository, 'tag', `V${version}`)
-    }
-    local('1.0.0')
-    local('2.0.0')
-    const said = await see(['V1.0.0', 'V2.0.0'], (sides) => whatDiffers(['V1.0.0', 'V2.0.0'], sides))
-    git(repository, 'reset', '--quiet', 'main~2')
-    git(repository, 'checkout', '--', 'server/package.json', 'server/package-lock.json')
-    rmSync(join(repository, 'server/local'), { recursive: true })
+  test('without a lockfile, what differs between both sides is told', () => {
+    const sideWith = (version: string) => ({
+      ...NO_CHECKOUT,
+      unlocked: new Map([
+        ['local', version],
+        ['same', '1.0.0'],
+      ]),
+    })
     assert.equal(
-      said,
-      'Without a lockfile, what the registry has today was installed: V1.0.0 and V2.0.0 have other versions of 1 package: local (1.0.0, 2.0.0).',
+      whatDiffers(['V1', 'V2'], ['1.0.0', '2.0.0'].map(sideWith)),
+      'Without a lockfile, what the registry has today was installed: V1 and V2 have other versions of 1 package: local (1.0.0, 2.0.0).',
     )
-    isWhole()
   })
 
-  test('--build is run in the root of the workspace, instead of the script', async () => {
+  test('without a lockfile what is there is installed; --build is run in the root of the workspace, instead of the script', async () => {
+    mkdirSync(join(repository, 'server/local'))
+    write('server/local/package.json', { name: 'local', version: '2.0.0' })
+    write('server/package.json', { name: 'app', dependencies: { local: 'file:./local' } })
     write('package.json', { workspaces: ['server'] })
     rmSync(join(repository, 'server/package-lock.json'))
     try {
-      const built = await see(
+      const [built, unlocked] = await see(
         [undefined],
-        ([found]) => readFileSync(join(found?.directory ?? '', '../made.txt'), 'utf8'),
+        ([found]) => [
+          readFileSync(join(found?.directory ?? '', '../made.txt'), 'utf8'),
+          found?.unlocked.get('local'),
+        ],
         join(repository, 'server'),
         'pwd > made.txt',
       )
-      assert.match(built, /\/working-tree\n$/)
+      assert.match(built ?? '', /\/working-tree\n$/)
+      assert.equal(unlocked, '2.0.0')
     } finally {
-      rmSync(join(repository, 'package.json'))
-      git(repository, 'checkout', '--', 'server/package-lock.json')
+      for (const path of ['package.json', 'server/local']) rmSync(join(repository, path), { recursive: true })
+      git(repository, 'checkout', '--', 'server/package.json', 'server/package-lock.json')
     }
+    isWhole()
   })
 
-  test('a command may name a file that only the person has', async () => {
-    writeFileSync(join(place, 'bench.mjs'), '')
-    const from = join(repository, 'server')
-    const lines = ['A=1 node ../../bench.mjs', 'node new.js', 'node ./server.js none.js']
+  test('a command may name a file that only the person has', () => {
+    const [from, one, other] = ['from', 'sides/one', 'sides/other'].map((name) => join(place, name)) as [
+      string,
+      string,
+      string,
+    ]
+    for (const directory of [from, one, other]) mkdirSync(directory, { recursive: true })
+    const files = [join(place, 'bench.mjs'), join(from, 'new.js'), join(other, 'new.js')]
+    for (const file of files.concat([from, one, other].map((at) => join(at, 'server.js'))))
+      writeFileSync(file, '')
+    const sides = [one, other].map((directory) => ({ ...NO_CHECKOUT, directory }))
+    const lines = ['A=1 node ../bench.mjs', 'node new.js', 'node ./server.js none.js']
     assert.deepEqual(
-      await see(['main', undefined], (sides) => lines.map((line) => withFilesOf(line, from, sides))),
+      lines.map((line) => withFilesOf(line, from, sides)),
       // What is on one side only is the person's on both.
       [`A=1 node ${place}/bench.mjs`, `node ${from}/new.js`, 'node ./server.js none.js'],
     )
