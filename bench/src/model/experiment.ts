@@ -117,13 +117,12 @@ export interface Command {
 }
 
 /**
- * How NGINX responds: through one of the topologies, by SCGI, to several copies in turn, with a bare `proxy_pass`,
- * from a cache, alone with `return 200`, or with the ssr app's hashed files.
+ * How NGINX responds: through one of the topologies, by SCGI, to several copies in turn, with a bare `proxy_pass`, or alone with
+ * `return 200`.
  */
 export type FrontKind =
   | 'nginx'
   | 'nginx-naive'
-  | 'nginx-socket'
   | 'nginx-tls'
   | 'balanced'
   | 'bare'
@@ -131,7 +130,6 @@ export type FrontKind =
   | 'bare-naive-socket'
   | 'scgi-socket'
   | 'return-200'
-  | 'static'
 
 /** A request as it is sent. The values of headers and the body are in no result. */
 export interface Asked {
@@ -236,7 +234,7 @@ export interface ProbeContext {
  * - `startup`: seconds from the start of the process to its first response
  * - `bytes`: of a response with its headers
  * - `first-byte`, `last-byte`: seconds from a request to that byte of its response's body
- * - `ready-memory`, `open-memory`, `peak-memory`: resident bytes at that moment, while many responses are under way, and the most until the end
+ * - `ready-memory`, `peak-memory`: resident bytes at that moment, and the most until the end
  */
 export const METRICS = [
   'rate',
@@ -252,7 +250,6 @@ export const METRICS = [
   'first-byte',
   'last-byte',
   'ready-memory',
-  'open-memory',
   'peak-memory',
 ] as const
 

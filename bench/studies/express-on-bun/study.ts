@@ -1,16 +1,6 @@
-import { formatMegabytes, formatMicros, formatRate } from '@startgrid/cli/numbers.ts'
-import { startTeam, sumErrors } from '@startgrid/loadgen'
-import { currentMemory, processTree } from '@startgrid/machine/processes.ts'
+import { formatMicros, formatRate } from '@startgrid/cli/numbers.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type {
-  Claim,
-  Figures,
-  LoadRace,
-  Measured,
-  ProbeContext,
-  Study,
-  System,
-} from '../../src/model/experiment.ts'
+import type { Claim, LoadRace, Measured, Study, System } from '../../src/model/experiment.ts'
 import { SUBJECTS } from '../overhead/study.ts'
 import { toolRace } from '../tool.ts'
 
@@ -75,47 +65,11 @@ const PAGE: Readonly<Record<string, System>> = {
   'serve page': bunServe('ssr'),
 }
 
-const MEMORY: Readonly<Record<string, System>> = Object.fromEntries(
-  [
-    ...Object.entries(HELLO).filter(([name]) => /^express (?:node|bun)$/.test(name)),
-    ...Object.entries(PAGE),
-  ].map(([name, system]) => [
-    `memory ${name}`,
-    { ...system, title: `${system.title}: ${system.app?.role === 'ssr' ? 'page' : 'hello'}` },
-  ]),
-)
-
 const race = (systems: Readonly<Record<string, System>>, role: Role, connections: number): LoadRace => ({
   systems: Object.keys(systems),
   workload: WORKLOADS[role],
   connections,
 })
-
-/** Memory is read of a server that was just started, and again after so long a load. */
-const LOAD_MS = { quick: 700, full: 1500 } as const
-
-async function measureMemory(system: System, { quick, signal, start }: ProbeContext): Promise<Figures> {
-  const generator = await startTeam([undefined])
-  const others = new Set(processTree(process.pid))
-  try {
-    const { target, stop } = await start()
-    try {
-      const pids = processTree(process.pid).filter((pid) => !others.has(pid))
-      const ready = currentMemory(pids)
-      const { path, expect } = WORKLOADS[system.app?.role === 'ssr' ? 'ssr' : 'hello']
-      const durationMs = LOAD_MS[quick ? 'quick' : 'full']
-      const load = { target, path, expect: { body: expect }, connections: 64, durationMs, signal }
-      const { errors, requests } = await generator.run(load)
-      if (sumErrors(errors) > 0 || requests === 0) throw new Error(`${system.title} gave wrong responses`)
-      const loaded = currentMemory(pids)
-      return ready && loaded ? { 'ready-memory': ready, 'open-memory': loaded } : {}
-    } finally {
-      await stop()
-    }
-  } finally {
-    await generator.stop()
-  }
-}
 
 /** Bun against Node. */
 const claim = (
@@ -140,22 +94,13 @@ export const expressOnBun: Study = {
     machine: 'two machines with Linux on x64',
     tool: 'a tool that we do not know (the home page), and a client written with fetch in Bun (the issue)',
   },
-  systems: { ...HELLO, ...PAGE, ...MEMORY },
+  systems: { ...HELLO, ...PAGE },
   races: {
     hello: race(HELLO, 'hello', 64),
     [WRK]: toolRace(['express node', 'express bun', 'bare node', 'bare bun', 'ceiling'], {
       ...{ name: 'wrk', connections: 64, seconds: 5, path: () => WORKLOADS.hello.path },
     }),
     page: race(PAGE, 'ssr', 8),
-    memory: {
-      systems: Object.keys(MEMORY),
-      expectedMs: 2500,
-      probe: (name, context) => {
-        const system = MEMORY[name]
-        if (system === undefined) throw new Error(`There is no system ${name}.`)
-        return measureMemory(system, context)
-      },
-    },
   },
   claims: [
     claim(
@@ -176,9 +121,6 @@ export const expressOnBun: Study = {
       'An app of Express is 0.73 times as fast on Bun (11,800 and 16,200)',
       'express',
       [11_800, 16_200],
-      {
-        because: explainMemory,
-      },
     ),
     claim('app-by-wrk', 'The same, driven by wrk', 'express', [11_800, 16_200], { race: WRK }),
     claim('app-cpu', 'A request takes 1.94 times the CPU on Bun (122 and 63 µs)', 'express', [122, 63], {
@@ -215,10 +157,4 @@ function explainCeilings({ value }: Measured): string | null {
   const [ours, wrk] = ['hello', WRK].map((race) => value(race, 'ceiling', 'rate'))
   if (ours === undefined || wrk === undefined) return null
   return `Of NGINX alone our generator gets ${formatRate(ours)} responses per second, and wrk ${formatRate(wrk)}.`
-}
-
-function explainMemory({ value }: Measured): string | null {
-  const [node, bun] = RUNTIMES.map((runtime) => value('memory', `memory express ${runtime}`, 'open-memory'))
-  if (node === undefined || bun === undefined) return null
-  return `After load on 64 connections, its hello holds ${formatMegabytes(node)} MB on Node and ${formatMegabytes(bun)} MB on Bun.`
 }

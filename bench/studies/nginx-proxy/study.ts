@@ -1,18 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { formatMicros, formatRate, formatRatio } from '@startgrid/cli/numbers.ts'
-import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import { exactly } from '@startgrid/loadgen'
-import { ASSETS, ASSETS_DIR } from '@startgrid/shared/page/server.js'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type {
-  Claim,
-  FrontKind,
-  LoadRace,
-  Measured,
-  Study,
-  System,
-  Workload,
-} from '../../src/model/experiment.ts'
+import type { Claim, FrontKind, Measured, Study, System } from '../../src/model/experiment.ts'
 import { type Tool, toolRace } from '../tool.ts'
 
 const app = (title: string, path: string, role = 'hello', front?: FrontKind): System => ({
@@ -21,41 +9,17 @@ const app = (title: string, path: string, role = 'hello', front?: FrontKind): Sy
   ...(front !== undefined && { nginx: { front } }),
 })
 
-/** The source's NGINX had two workers, and a generator of one or four. */
-const nginxAlone = (workers: number): System => ({
-  title: workers === 1 ? 'NGINX alone' : `NGINX alone, ${workers} workers`,
-  nginx: { front: 'return-200', workers },
-  cores: workers,
-})
-
-const njs = (engine: 'njs' | 'qjs'): System => ({
-  title: engine === 'njs' ? 'njs in NGINX' : 'njs in NGINX (QuickJS)',
-  app: { package: 'apps/njs', role: 'hello', env: { NJS_ENGINE: engine } },
-})
-
-/** After 2 s, enough over TCP, node:http cost 20 % more than later; profiles of 250 ms slices are at their end in the eleventh. */
-const SOCKET_WARMUP_MS = 3000
-
-/** An app of the grid on a unix socket. */
-const LAUNCH = 'bench/studies/launch'
-
 /** A new connection per request leaves few requests per second to become warm by: after 2 s, Fastify's cost 41 % more than later. */
 const NAIVE_WARMUP_MS = 5000
 
-/** A server by itself, and behind NGINX in the three ways that the grid has. */
-const inAllWays = (name: string, title: string, path: string): Readonly<Record<string, System>> => ({
-  [name]: app(title, path),
+/** A server by itself, and behind NGINX with kept connections and with one per request. */
+const inAllWays = (name: string, title: string): Readonly<Record<string, System>> => ({
+  [name]: app(title, `apps/${name}`),
   [`${name}-naive`]: {
-    ...app(`${title}, naive NGINX`, path, 'hello', 'nginx-naive'),
+    ...app(`${title}, naive NGINX`, `apps/${name}`, 'hello', 'nginx-naive'),
     warmupMs: NAIVE_WARMUP_MS,
   },
-  [`${name}-nginx`]: app(`${title}, NGINX`, path, 'hello', 'nginx'),
-  [`${name}-socket`]: {
-    title: `${title}, NGINX, socket`,
-    app: { package: LAUNCH, role: 'hello', env: { APP: name }, ...(name === 'bun' && { runtime: 'bun' }) },
-    nginx: { front: 'nginx-socket' },
-    warmupMs: SOCKET_WARMUP_MS,
-  },
+  [`${name}-nginx`]: app(`${title}, NGINX`, `apps/${name}`, 'hello', 'nginx'),
 })
 
 /** The same handler on a unix socket with a connection per request, with and without a second HTTP parser. */
@@ -64,52 +28,13 @@ const parsed = (title: string, role: string, front: FrontKind): System => ({
   warmupMs: NAIVE_WARMUP_MS,
 })
 
-const HELLO: Readonly<Record<string, System>> = {
-  nginx: nginxAlone(1),
-  ...inAllWays('fastify', 'Fastify', 'apps/fastify'),
-  ...inAllWays('bun', 'Bun.serve', 'apps/bun'),
-  ...inAllWays('node', 'node:http', 'apps/node'),
+const SYSTEMS: Readonly<Record<string, System>> = {
+  nginx: { title: 'NGINX alone', nginx: { front: 'return-200' } },
+  ...inAllWays('fastify', 'Fastify'),
+  ...inAllWays('bun', 'Bun.serve'),
   http: parsed('HTTP to a socket', 'http', 'bare-naive-socket'),
   scgi: parsed('SCGI to a socket', 'scgi', 'scgi-socket'),
-  njs: njs('njs'),
-  qjs: njs('qjs'),
 }
-
-const WORKERS: Readonly<Record<string, System>> = {
-  nginx: nginxAlone(1),
-  'nginx-2': nginxAlone(2),
-  'nginx-4': nginxAlone(4),
-}
-
-/** Its files cost 30 % more than at the end for 3.5 s of 250 ms slices, and then no more: a step, which 2.5 s end before. */
-const FASTIFY_FILES_WARMUP_MS = 4500
-
-const FILES: Readonly<Record<string, System>> = {
-  // It has nothing to compile.
-  'files-nginx': { title: 'NGINX alone', nginx: { front: 'static' }, warmupMs: 500 },
-  ...Object.fromEntries(
-    CATALOGUE.filter(({ runtime }) => runtime !== 'nginx').map(({ name: framework }) => [
-      `files-${framework}`,
-      {
-        ...app(framework, `apps/${framework}`, 'ssr'),
-        ...(framework === 'fastify' && { warmupMs: FASTIFY_FILES_WARMUP_MS }),
-      },
-    ]),
-  ),
-}
-
-/** One of the page's files, whole and not compressed. */
-function file(extension: string): Workload {
-  const path = ASSETS.find((url) => url.endsWith(extension)) ?? '/assets/'
-  return { path, expect: exactly(readFileSync(new URL(path.replace('/assets/', ''), ASSETS_DIR))) }
-}
-
-const files = (extension: string, connections: number): LoadRace => ({
-  systems: Object.keys(FILES),
-  workload: file(extension),
-  connections,
-  warmupMs: 2500,
-})
 
 const claim = (
   id: string,
@@ -141,19 +66,15 @@ export const nginxProxy: Study = {
     machine: 'M1 Mac Mini (8 cores), in a container; NGINX with 2 workers',
     tool: 'autocannon -c 64 -d 5, for NGINX also with -w 4',
   },
-  systems: { ...HELLO, ...WORKERS, ...FILES },
+  systems: SYSTEMS,
   races: {
     hello: {
-      systems: Object.keys(HELLO),
+      systems: Object.keys(SYSTEMS),
       workload: WORKLOADS.hello,
       connections: 64,
-      openLoop: ['nginx', 'fastify', 'fastify-naive', 'fastify-nginx', 'bun', 'node-nginx'],
     },
     [ONE]: toolRace(['nginx', 'bun', 'fastify', 'fastify-naive'], AUTOCANNON),
     [FOUR]: toolRace(['nginx'], { ...AUTOCANNON, threads: 4 }),
-    workers: { systems: Object.keys(WORKERS), workload: WORKLOADS.hello, connections: 64 },
-    'small file': files('.css', 64),
-    'large file': files('.js', 16),
   },
   claims: [
     claim(
@@ -207,19 +128,16 @@ export const nginxProxy: Study = {
   steps: [
     { what: 'NGINX in front of Fastify', race: 'hello', from: 'fastify', to: 'fastify-nginx' },
     { what: '+ a new connection per request', race: 'hello', from: 'fastify-nginx', to: 'fastify-naive' },
-    { what: 'a socket instead of TCP', race: 'hello', from: 'fastify-nginx', to: 'fastify-socket' },
     { what: 'NGINX in front of Bun', race: 'hello', from: 'bun', to: 'bun-nginx' },
     { what: '+ a new connection per request', race: 'hello', from: 'bun-nginx', to: 'bun-naive' },
-    { what: 'NGINX in front of node:http', race: 'hello', from: 'node', to: 'node-nginx' },
     { what: 'SCGI instead of a second HTTP', race: 'hello', from: 'http', to: 'scgi' },
-    { what: 'njs instead of a second server', race: 'hello', from: 'node-nginx', to: 'njs' },
   ],
 }
 
 function compareCpu({ value }: Measured, over: string, under: string): string | null {
   const [mine, other] = [value('hello', over, 'cpu'), value('hello', under, 'cpu')]
   if (mine === undefined || other === undefined) return null
-  const names = [over, under].map((name) => HELLO[name]?.title)
+  const names = [over, under].map((name) => SYSTEMS[name]?.title)
   return (
     `With one core each and a generator that is not the limit, a request costs ${formatMicros(mine)} µs of CPU on ${names[0]} and ` +
     `${formatMicros(other)} on ${names[1]}.`

@@ -1,9 +1,12 @@
 import { formatMicros, formatMs, formatPercent } from '@startgrid/cli/numbers.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import type { LoadRace, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
-import { measurePages, SLOW_MS } from './probe.ts'
+import { measurePages } from './probe.ts'
 
-/** A page of 50 items, sent whole or streamed: CPU when nothing of it is slow, and the first byte and the memory when something is. */
+/** A page of 50 items, sent whole or streamed: CPU when nothing of it is slow, and the first byte when something is. */
+
+/** Milliseconds of the slow part. */
+const SLOW_MS = 50
 
 /** njs cannot stream. */
 const FRAMEWORKS = CATALOGUE.filter(({ runtime }) => runtime !== 'nginx').map(({ name }) => name)
@@ -97,7 +100,7 @@ export const streaming: Study = {
         const system = SLOW[name]
         if (system === undefined) throw new Error(`There is no system ${name}.`)
         const path = system.app?.role === 'ssr' ? '/stream' : '/'
-        return measurePages(system, (slowMs) => `${path}?items=50&delay=${slowMs}`, context)
+        return measurePages((slowMs) => `${path}?items=50&delay=${slowMs}`, SLOW_MS, context)
       },
     },
   },

@@ -44,7 +44,7 @@ const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')
 
 /** The kinds that only studies need; their templates are in nginx/conf/studies. Each has an NGINX of its own. */
 const STUDY_KINDS = [
-  ...(['return-200', 'static', 'balanced', 'bare', 'bare-naive'] as const),
+  ...(['return-200', 'balanced', 'bare', 'bare-naive'] as const),
   ...(['bare-naive-socket', 'nginx-naive', 'scgi-socket'] as const),
 ] as const
 type StudyKind = (typeof STUDY_KINDS)[number]
@@ -74,7 +74,7 @@ export async function startFronts(
     port,
     ...(certificate && { ca: readFileSync(certificate.certificate, 'utf8') }),
   }
-  const server = renderStudy(kind, { ...first, listen: formatAddress(listen), files: ASSETS_PATH })
+  const server = renderStudy(kind, { ...first, listen: formatAddress(listen) })
   const config = (main: MainOptions): string => {
     const http = [renderTemporaryPaths(main.dir), renderHttp(), server]
     return [renderMain(main, CONNECTIONS), 'http {', ...http, '}', ''].join('\n')
@@ -89,8 +89,7 @@ function frontOf({ kind, upstreams: [upstream = NOBODY], assets }: Route, index:
   if (isStudyKind(kind)) throw new Error(`An NGINX of kind ${kind} has one route.`)
   return {
     name: `front-${index}`,
-    // To NGINX a socket is only another address of the app.
-    topology: kind === 'nginx-socket' ? 'nginx' : kind,
+    topology: kind,
     listen: { host: '127.0.0.1', port: 0 },
     upstream,
     ...(assets && { serveAssets: ASSETS_PATH }),
@@ -99,21 +98,18 @@ function frontOf({ kind, upstreams: [upstream = NOBODY], assets }: Route, index:
 
 interface StudyServer extends Omit<Route, 'kind' | 'assets'> {
   listen: string
-  /** The directory of the page's files. */
-  files: string
 }
 
 /** The blocks of a kind that only studies need, for the `http` block. */
 export function renderStudy(
   kind: StudyKind,
-  { listen, upstreams, lines = '', certificate, files }: StudyServer,
+  { listen, upstreams, lines = '', certificate }: StudyServer,
 ): string {
   return fill(readFileSync(join(CONF, `studies/${kind.replace(/-socket$/, '')}.conf.template`), 'utf8'), {
     LISTEN: certificate ? `${listen} ssl` : listen,
     LINES: certificate
       ? `ssl_certificate "${certificate.certificate}"; ssl_certificate_key "${certificate.key}"; ${lines}`
       : lines,
-    ASSETS_DIR: files,
     // A burst must not take one out of turn: without max_fails=0 its first refusal does, for 10 s.
     SERVERS: upstreams.map((upstream) => `server ${formatUpstream(upstream)} max_fails=0;`).join('\n    '),
   })

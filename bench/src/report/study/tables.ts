@@ -66,7 +66,6 @@ const columnsOf = (own: Race | undefined): ItemColumn<Entry>[] => [
   metric('p97.5 ms', 3, 'p97.5-latency', formatSeconds),
   metric('start ms', 2, 'startup', formatSeconds),
   metric('MB ready', 3, 'ready-memory', formatMegabytes),
-  metric('MB open', 3, 'open-memory', formatMegabytes),
   metric('MB peak', 3, 'peak-memory', formatMegabytes),
 ]
 
