@@ -1,4 +1,4 @@
-import type { LoadOptions } from '@startgrid/loadgen'
+import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { readOptions } from '../src/cli/options.ts'
 import type { Account, Server, Servers } from '../src/environments/environment.ts'

@@ -16,7 +16,7 @@ import { APPS, type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
-import { runLoad } from '@startgrid/loadgen'
+import { runLoad } from '@startgrid/loadgen/load.ts'
 import { type ComposeService, compose, dockerObstacle, listCells, listServices } from '../compose.ts'
 
 /** docker-compose.yml as a new user has it, with every framework: built, brought up, proven, disturbed, taken down. */

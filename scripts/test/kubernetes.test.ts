@@ -202,7 +202,7 @@ describe('full: the example in a cluster whose nodes have the images', {
   test('a rolling update under load loses no request, behind NGINX and without', LIMIT, () => {
     const load = (url: string) => [url, '--rate', '50', '--duration', '90s', '--connections', '4']
     for (const name of ['fastify', 'koa'])
-      startJob(`load-${name}`, load(`http://${name}-web:3000/`), 'packages/loadgen/src/cli/cli.ts')
+      startJob(`load-${name}`, load(`http://${name}-web:3000/`), 'packages/loadgen/src/cli.ts')
     kubectlIn('wait', '--for=jsonpath={.status.ready}=1', 'job/load-fastify', 'job/load-koa', '--timeout=60s')
     kubectlIn('rollout', 'restart', 'deployment')
     for (const name of ['fastify', 'koa'])

@@ -1,5 +1,6 @@
 import type { Role } from '@startgrid/grid/apps.ts'
-import { exactly, LoadError } from '@startgrid/loadgen'
+import { exactly } from '@startgrid/loadgen/expectation.ts'
+import { LoadError } from '@startgrid/loadgen/plan.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { LastingGenerator } from '../load/generator.ts'
 import type { Workload } from '../model/experiment.ts'

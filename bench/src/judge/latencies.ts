@@ -1,6 +1,6 @@
 import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { mergeHistograms } from '@startgrid/loadgen'
+import { mergeHistograms } from '@startgrid/loadgen/recording.ts'
 import { BEYOND, shareOf } from '../experiment/open-loop.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Figures, Metric } from '../model/experiment.ts'

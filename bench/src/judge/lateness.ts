@@ -1,4 +1,4 @@
-import { countsOf } from '@startgrid/loadgen'
+import { countsOf } from '@startgrid/loadgen/recording.ts'
 
 /**
  * What a late generator adds to the figures of an open loop. A latency counts from when a request was due, so that of a late request has

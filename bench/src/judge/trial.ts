@@ -1,4 +1,4 @@
-import type { LoadResult } from '@startgrid/loadgen'
+import type { LoadResult } from '@startgrid/loadgen/result.ts'
 import { occurred } from '../load/generator.ts'
 import type { PercentilesMs, Trial } from '../model/heat.ts'
 import { keepQuiet } from './disturbance.ts'

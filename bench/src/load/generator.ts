@@ -1,10 +1,6 @@
-import {
-  type ErrorCounts,
-  type GeneratorTeam,
-  type LoadOptions,
-  type LoadResult,
-  startTeam,
-} from '@startgrid/loadgen'
+import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
+import type { ErrorCounts, LoadResult } from '@startgrid/loadgen/result.ts'
+import { type GeneratorTeam, startTeam } from '@startgrid/loadgen/team.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { responseLength } from './response-length.ts'
 

@@ -1,4 +1,4 @@
-import { LoadError } from '@startgrid/loadgen'
+import { LoadError } from '@startgrid/loadgen/plan.ts'
 import { ask } from '@startgrid/wire/client.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { LoadError, type LoadOptions, type LoadPhase } from '@startgrid/loadgen'
+import { LoadError, type LoadOptions, type LoadPhase } from '@startgrid/loadgen/plan.ts'
 import { hasExactClock } from '@startgrid/machine/accounts/sample.ts'
 import type { Account, EndAccount, Server } from '../environments/environment.ts'
 import { isTaken } from '../judge/disturbance.ts'

@@ -1,4 +1,4 @@
-import type { BodyExpectation } from '@startgrid/loadgen'
+import type { BodyExpectation } from '@startgrid/loadgen/expectation.ts'
 import type { KeyType } from '@startgrid/nginx/certificate.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 

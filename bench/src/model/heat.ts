@@ -1,4 +1,4 @@
-import type { ErrorCounts } from '@startgrid/loadgen'
+import type { ErrorCounts } from '@startgrid/loadgen/result.ts'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
 import type { Figures } from './experiment.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { exactly } from '@startgrid/loadgen'
+import { exactly } from '@startgrid/loadgen/expectation.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
 

@@ -1,5 +1,5 @@
 import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
-import { exactly } from '@startgrid/loadgen'
+import { exactly } from '@startgrid/loadgen/expectation.ts'
 import type { Claim, Measured, Study, System } from '../../src/model/experiment.ts'
 import { toolRace } from '../tool.ts'
 import { measureMessages } from './messages/measure.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import type { LoadResult } from '@startgrid/loadgen'
+import type { LoadResult } from '@startgrid/loadgen/result.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
 import { QUIET } from '../../simulation/scenarios.ts'

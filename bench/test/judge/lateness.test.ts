@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { percentiles } from '@startgrid/loadgen'
+import { percentiles } from '@startgrid/loadgen/recording.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { isMeanSpoiled, isSpoiled, valueAt } from '../../src/judge/lateness.ts'
 import { histogramOf, uniform } from '../fixtures/trials.ts'

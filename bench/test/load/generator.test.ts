@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { LoadError } from '@startgrid/loadgen'
+import { LoadError } from '@startgrid/loadgen/plan.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { LastingGenerator } from '../../src/load/generator.ts'
 

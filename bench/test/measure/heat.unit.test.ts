@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { LoadOptions } from '@startgrid/loadgen'
+import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
 import type { Server, Servers } from '../../src/environments/environment.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'

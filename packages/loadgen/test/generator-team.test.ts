@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { coresFor, shareOf } from '../src/engine/generator-team.ts'
-import { countsOf, exactly, type GeneratorTeam, LoadError, percentiles, startTeam } from '../src/index.ts'
-import { noErrors } from '../src/report/result.ts'
+import { exactly } from '../src/expectation.ts'
+import { LoadError } from '../src/plan.ts'
+import { countsOf, percentiles } from '../src/recording.ts'
+import { noErrors } from '../src/result.ts'
+import { coresFor, type GeneratorTeam, shareOf, startTeam } from '../src/team.ts'
 import { dueWithin, rawResponse, serve } from './raw-server.ts'
 
 const PLAN = { path: '/', connections: 4, durationMs: 50 }
@@ -137,7 +139,7 @@ test('if one cannot start, none is left', {
 test('a process ends with its parent, even in the middle of a load', async () => {
   await using server = await AT_ONCE()
   const parent = `
-    import { startTeam } from ${JSON.stringify(new URL('../src/index.ts', import.meta.url).href)}
+    import { startTeam } from ${JSON.stringify(new URL('../src/team.ts', import.meta.url).href)}
     const team = await startTeam([undefined])
     team.run({ target: { host: '127.0.0.1', port: ${server.port} }, path: '/', connections: 4, durationMs: 60_000 })
     process.stdout.write(String(team.pids))`
@@ -158,13 +160,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('each has a core of its own, or none has', () => {
-  const cores = coresFor(1)
-  for (let size = 2; cores[0] !== undefined && size < 100; size++) {
-    const more = coresFor(size)
-    assert.equal(more.length, size)
-    assert.equal(new Set(more).size, more.includes(undefined) ? 1 : size)
-  }
+test('each has a physical core of its own, and so has the server', () => {
+  const cpus = [0, 1, 2, 5, 6].map((number) => ({ number, siblings: [number, (number + 4) % 8], speed: 1 }))
+  assert.deepEqual(coresFor(2, cpus), [1, 2])
+  assert.throws(
+    () => coresFor(3, cpus),
+    /^LoadError: 3 processes and the server need a core each, and there are 3:/,
+  )
+  assert.deepEqual(coresFor(2, []), [undefined, undefined])
 })
 
 test('a load is shared fairly: nothing is lost, and no two parts differ by more than one connection', () => {

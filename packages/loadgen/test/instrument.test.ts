@@ -8,13 +8,15 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { poisson } from '../src/engine/loops.ts'
-import { exactly, percentiles, runLoad } from '../src/index.ts'
-import { type Check, figure, observe, runCheck } from '../src/instrument/check.ts'
-import { startServer } from '../src/instrument/server.ts'
-import { noErrors } from '../src/report/result.ts'
+import { exactly } from '../src/expectation.ts'
+import { type Check, figure, observe, runCheck } from '../src/instrument.ts'
+import { runLoad } from '../src/load.ts'
+import { poisson } from '../src/loops.ts'
+import { percentiles } from '../src/recording.ts'
+import { noErrors } from '../src/result.ts'
+import { startServer } from '../src/server.ts'
 
-const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 
 /** Requests can be read in another order than they were due. */
 const ORDER_MS = 10

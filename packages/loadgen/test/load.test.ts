@@ -8,15 +8,10 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { SecureContextOptions } from 'node:tls'
 import { generate } from 'selfsigned'
-import {
-  type ErrorCounts,
-  exactly,
-  type LoadOptions,
-  type LoadResult,
-  runLoad,
-  sumErrors,
-} from '../src/index.ts'
-import { noErrors } from '../src/report/result.ts'
+import { exactly } from '../src/expectation.ts'
+import { runLoad } from '../src/load.ts'
+import type { LoadOptions } from '../src/plan.ts'
+import { type ErrorCounts, type LoadResult, noErrors, sumErrors } from '../src/result.ts'
 import { CLOSED_PORT, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>>

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { poisson } from '../src/engine/loops.ts'
-import { Queue } from '../src/engine/queue.ts'
-import { LoopWatch } from '../src/engine/watch.ts'
-import { type LoadOptions, type LoadResult, runLoad } from '../src/index.ts'
-import { noErrors } from '../src/report/result.ts'
+import { runLoad } from '../src/load.ts'
+import { poisson } from '../src/loops.ts'
+import type { LoadOptions } from '../src/plan.ts'
+import { Queue } from '../src/pool.ts'
+import type { LoadResult } from '../src/result.ts'
+import { noErrors } from '../src/result.ts'
+import { LoopWatch } from '../src/tally.ts'
 import { CLOSED_PORT, dueWithin, type Handler, type RawServer, rawResponse, serve } from './raw-server.ts'
 
 type Settings = Partial<Omit<LoadOptions, 'target'>> & { rate: number }

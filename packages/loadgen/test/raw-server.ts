@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { poisson } from '../src/engine/loops.ts'
+import { poisson } from '../src/loops.ts'
 
 /** What to do with the n-th request of the server, counted from 0. @param head its request line and headers */
 export type Handler = (socket: Socket, n: number, head: string) => void

@@ -3,14 +3,17 @@ import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { build, encodeIntoCompressedBase64, JsHistogram } from 'hdr-histogram-js'
 import {
+  encodeRecording,
   HIGHEST_NS,
+  mergeHistograms,
   mergeRecordings,
+  percentiles,
   placeOf,
   Recorder,
   type Recording,
+  summarise,
   valueAt,
-} from '../src/engine/recorder.ts'
-import { encodeRecording, mergeHistograms, percentiles, summarise } from '../src/report/histogram.ts'
+} from '../src/recording.ts'
 
 const LIBRARY = {
   bitBucketSize: 64,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
-import type { LoadPlan } from '../src/engine/plan.ts'
-import { Requests } from '../src/engine/requests.ts'
-import { type BodyExpectation, Checker } from '../src/http/expectation.ts'
-import { exactly, LoadError, resolveTarget } from '../src/index.ts'
+import { type BodyExpectation, Checker, exactly } from '../src/expectation.ts'
+import type { LoadPlan } from '../src/plan.ts'
+import { LoadError } from '../src/plan.ts'
+import { Requests } from '../src/requests.ts'
+import { resolveTarget } from '../src/target.ts'
 
 const OPTIONS = { target: { host: 'h', port: 80 }, path: '/' }
 

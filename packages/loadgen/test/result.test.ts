@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { report, title } from '../src/cli/report.ts'
-import { Recorder, type Recording } from '../src/engine/recorder.ts'
-import type { Arrivals, Measurement } from '../src/engine/tally.ts'
-import { type LoadResult, percentiles } from '../src/index.ts'
-import { noErrors } from '../src/report/result.ts'
-import { summarizeLoad } from '../src/report/summary.ts'
+import { percentiles, Recorder, type Recording } from '../src/recording.ts'
+import { report, title } from '../src/report.ts'
+import { type LoadResult, noErrors } from '../src/result.ts'
+import { summarizeLoad } from '../src/summary.ts'
+import type { Arrivals, Measurement } from '../src/tally.ts'
 
 function recording(...milliseconds: number[]): Recording {
   const recorder = new Recorder()

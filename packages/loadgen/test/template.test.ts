@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ResponseReader } from '@startgrid/wire/reader.ts'
-import { ResponseTemplate } from '../src/http/template.ts'
+import { ResponseTemplate } from '../src/template.ts'
 
 const BUFFER = Buffer.allocUnsafeSlow(4096)
 const WORDS = new Int32Array(BUFFER.buffer)

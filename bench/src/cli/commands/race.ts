@@ -1,7 +1,8 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
-import { LoadError, resolveTarget } from '@startgrid/loadgen'
+import { LoadError } from '@startgrid/loadgen/plan.ts'
+import { resolveTarget } from '@startgrid/loadgen/target.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
 import {
   type Checkout,

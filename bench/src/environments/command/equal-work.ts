@@ -1,5 +1,5 @@
 import { listOf } from '@startgrid/cli/text.ts'
-import { type BodyExpectation, exactly } from '@startgrid/loadgen'
+import { type BodyExpectation, exactly } from '@startgrid/loadgen/expectation.ts'
 import { diffArrays } from 'diff'
 
 /** Do two servers send the same? What differs between responses of the same server, such as an id or a date, does not count. */

@@ -1,5 +1,4 @@
-import { Connection, type ConnectionOptions, type ConnectionOwner } from '../http/connection.ts'
-import { Queue } from './queue.ts'
+import { Connection, type ConnectionOptions, type ConnectionOwner } from './connection.ts'
 
 /** Milliseconds before a new attempt after a connection without any response, so that a dead server is not flooded. */
 const BACK_OFF_MS = 10
@@ -118,5 +117,38 @@ export class Pool {
 
   #tried(): void {
     if (!this.#options.fresh && this.#untried > 0 && --this.#untried === 0) this.#onTried?.()
+  }
+}
+
+/** How many places that were left may stand before the first item. */
+const MOST_LEFT = 1024
+
+/** First in, first out; a long queue costs no more than a short one, which is not so for the `shift` of an array. */
+export class Queue<T> {
+  #items: T[] = []
+  #first = 0
+
+  get length(): number {
+    return this.#items.length - this.#first
+  }
+
+  /** The item that has waited longest. */
+  peek(): T | undefined {
+    return this.#items[this.#first]
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  shift(): T | undefined {
+    if (this.length === 0) return undefined
+    const item = this.#items[this.#first++]
+    // A copy of no more items than were taken since the last one.
+    if (this.#first >= MOST_LEFT && 2 * this.#first >= this.#items.length) {
+      this.#items = this.#items.slice(this.#first)
+      this.#first = 0
+    }
+    return item
   }
 }

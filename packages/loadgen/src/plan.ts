@@ -1,6 +1,6 @@
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Expectation } from '../http/expectation.ts'
+import type { Expectation } from './expectation.ts'
 
 /** A load that cannot be run as asked; the message is a whole sentence for the person who asked for it. */
 export class LoadError extends ForeseenError {
@@ -40,11 +40,6 @@ export interface LoadPlan {
    */
   timeoutMs?: number
   expect?: Expectation
-  /**
-   * Other generators poll on the same core: whenever nothing happens, this one leaves it for a tenth of a millisecond. Else each would wait
-   * for milliseconds until the others have used their share of the time.
-   */
-  sharesCore?: boolean
 }
 
 export interface LoadOptions extends LoadPlan {

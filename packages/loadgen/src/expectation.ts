@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../report/result.ts'
+import type { ErrorKind } from './result.ts'
 import type { Matched } from './template.ts'
 
 /** What a right response looks like. Plain data, so that it can be sent to another process. */

@@ -6,12 +6,12 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { mean, median, sampleVariance } from '@startgrid/stats/moments.ts'
-import { startTeam } from '../engine/generator-team.ts'
-import type { LoadPlan } from '../engine/plan.ts'
-import { exactly } from '../http/expectation.ts'
-import { percentiles } from '../report/histogram.ts'
-import { type LoadResult, noErrors } from '../report/result.ts'
+import { exactly } from './expectation.ts'
+import type { LoadPlan } from './plan.ts'
+import { percentiles } from './recording.ts'
+import { type LoadResult, noErrors } from './result.ts'
 import { type Behaviour, type Did, startServer } from './server.ts'
+import { startTeam } from './team.ts'
 
 interface Figure {
   isRight: boolean

@@ -1,7 +1,6 @@
-import { mergeRecordings } from '../engine/recorder.ts'
-import type { Arrivals, Measurement } from '../engine/tally.ts'
-import { encodeRecording, summarise } from './histogram.ts'
+import { encodeRecording, mergeRecordings, summarise } from './recording.ts'
 import { ERROR_KINDS, type LoadResult, noErrors } from './result.ts'
+import type { Arrivals, Measurement } from './tally.ts'
 
 /** What one or several generators measured of a load. */
 export function summarizeLoad(measured: readonly Measurement[]): LoadResult {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import { NoResponse, ResponseReader } from '@startgrid/wire/reader.ts'
 import { connect, describeTls, type Target } from '@startgrid/wire/target.ts'
-import type { ErrorKind } from '../report/result.ts'
+import type { ErrorKind } from './result.ts'
 import type { ResponseTemplate } from './template.ts'
 
 /** Callbacks of a connection. They are never called from within `send` or `close`. */

@@ -1,7 +1,6 @@
 import type { Random } from '@startgrid/stats/random.ts'
-import type { Connection } from '../http/connection.ts'
-import type { Pool } from './pool.ts'
-import { Queue } from './queue.ts'
+import type { Connection } from './connection.ts'
+import { type Pool, Queue } from './pool.ts'
 
 /** Decides when requests are sent, and on which connection. Times are `performance.now()`. */
 export interface Loop {

@@ -3,7 +3,7 @@ import { BlockList, type IPVersion, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { openConnection } from '@startgrid/wire/client.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { LoadError } from '../engine/plan.ts'
+import { LoadError } from './plan.ts'
 
 /**
  * Resolves a target's name once, so that no request pays for it, and rejects public addresses: load on somebody else's server

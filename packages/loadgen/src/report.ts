@@ -1,7 +1,8 @@
 import { formatMs } from '@startgrid/cli/numbers.ts'
 import { wrap } from '@startgrid/cli/text.ts'
-import type { LoadPlan } from '../engine/plan.ts'
-import type { Latency, LoadResult } from '../report/result.ts'
+import type { LoadPlan } from './plan.ts'
+import type { Latency } from './recording.ts'
+import type { LoadResult } from './result.ts'
 
 /** A generator that is busy for more than this part of its time may be what limits a closed loop. */
 const BUSY = 0.95

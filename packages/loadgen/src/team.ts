@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readCpus } from '@startgrid/machine/cpus.ts'
-import type { LoadResult } from '../report/result.ts'
-import { summarizeLoad } from '../report/summary.ts'
 import type { FromChild, ToChild } from './child.ts'
 import { LoadError, type LoadOptions, type LoadPhase, type LoadPlan } from './plan.ts'
 import { Requests } from './requests.ts'
+import type { LoadResult } from './result.ts'
+import { summarizeLoad } from './summary.ts'
 import type { Measurement } from './tally.ts'
 
 const CHILD = fileURLToPath(new URL(`child${extname(import.meta.url)}`, import.meta.url))
@@ -24,12 +24,10 @@ const STDERR_CHARACTERS = 500
  */
 export class GeneratorTeam {
   readonly #generators: readonly Generator[]
-  readonly #sharesCore: boolean
 
-  /** Use `startTeam`. @param sharesCore as of `LoadPlan`, for all of them */
-  constructor(generators: readonly Generator[], sharesCore: boolean) {
+  /** Use `startTeam`. */
+  constructor(generators: readonly Generator[]) {
     this.#generators = generators
-    this.#sharesCore = sharesCore
   }
 
   get pids(): number[] {
@@ -53,8 +51,7 @@ export class GeneratorTeam {
     }
     const parts = generators.map(async (generator, n) => {
       try {
-        const part = { ...shareOf(plan, n, size), sharesCore: this.#sharesCore }
-        return await generator.run(part, all, (phase) => phases[phase]())
+        return await generator.run(shareOf(plan, n, size), all, (phase) => phases[phase]())
       } catch (error) {
         stop.abort()
         throw error
@@ -72,13 +69,12 @@ export class GeneratorTeam {
 
 /**
  * Starts a generator on each of these cores. They end with `stop`, or when this process ends.
- * @param cpus the only core that each may use, which needs `taskset` (Linux); undefined: anywhere, and several then leave their cores to each other
- * whenever nothing happens
+ * @param cpus the only core that each may use, which needs `taskset` (Linux); undefined: anywhere
  * @throws {LoadError} if one cannot be started, for instance on a core that does not exist; the others are stopped
  */
 export async function startTeam(cpus: readonly (number | undefined)[]): Promise<GeneratorTeam> {
   const generators = cpus.map((cpu) => new Generator(cpu))
-  const team = new GeneratorTeam(generators, cpus.length > 1 && cpus.includes(undefined))
+  const team = new GeneratorTeam(generators)
   try {
     await Promise.all(generators.map(({ ready }) => ready))
     return team
@@ -88,14 +84,16 @@ export async function startTeam(cpus: readonly (number | undefined)[]): Promise<
   }
 }
 
-/** A physical core for each of so many generators, the last ones first; undefined for all if that leaves none to the server. */
-export function coresFor(generators: number): (number | undefined)[] {
-  const cpus = readCpus()
-  const isFirst = (number: number, siblings: readonly number[]) =>
-    number === cpus.find((cpu) => siblings.includes(cpu.number))?.number
-  const cores = cpus.filter(({ number, siblings }) => isFirst(number, siblings)).reverse()
-  return Array.from({ length: generators }, (_, n) =>
-    generators < cores.length ? cores[n]?.number : undefined,
+/**
+ * A physical core for each of so many generators, the last ones; undefined for all where the system names no cores (not Linux).
+ * @throws {LoadError} if that leaves none to the server: generators that poll on one core wait for each other
+ */
+export function coresFor(generators: number, cpus = readCpus()): (number | undefined)[] {
+  if (cpus.length === 0) return new Array<undefined>(generators).fill(undefined)
+  const cores = cpus.filter((cpu) => cpus.find(({ number }) => cpu.siblings.includes(number)) === cpu)
+  if (generators < cores.length) return cores.slice(-generators).map(({ number }) => number)
+  throw new LoadError(
+    `${generators} processes and the server need a core each, and there are ${cores.length}: use fewer processes.`,
   )
 }
 

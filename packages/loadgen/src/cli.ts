@@ -4,13 +4,13 @@ import { duration, flag, helpOf, integer, readCommandLine, text, texts } from '@
 import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
 import { TargetError, targetOf } from '@startgrid/wire/target.ts'
-import { coresFor, startTeam } from '../engine/generator-team.ts'
-import { runLoad } from '../engine/load.ts'
-import { LoadError, type LoadPlan } from '../engine/plan.ts'
-import { Requests } from '../engine/requests.ts'
-import { resolveTarget } from '../http/target.ts'
-import { sumErrors } from '../report/result.ts'
+import { runLoad } from './load.ts'
+import { LoadError, type LoadPlan } from './plan.ts'
 import { report, title } from './report.ts'
+import { Requests } from './requests.ts'
+import { sumErrors } from './result.ts'
+import { resolveTarget } from './target.ts'
+import { coresFor, startTeam } from './team.ts'
 
 const OPTIONS = {
   connections: integer('N', 'connections; in open loop, at most', {
@@ -62,13 +62,14 @@ export async function loadCommand(args: readonly string[], program: string): Pro
     return 0
   }
   const { url, plan, processes, json } = command
+  const cores = processes > 1 ? coresFor(processes) : undefined
   const interrupt = new AbortController()
   // Only once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
   await findServer(plan)
   if (json !== '-') process.stdout.write(`${title(url, plan)}\n`)
   const load = { ...plan, signal: interrupt.signal }
-  const team = processes > 1 ? await startTeam(coresFor(processes)) : undefined
+  const team = cores && (await startTeam(cores))
   const result = await (team?.run(load) ?? runLoad(load)).finally(() => team?.stop())
   const { method, connections } = plan
   if (json !== undefined) write(json, `${JSON.stringify({ url, method, connections, ...result })}\n`)

@@ -1,17 +1,16 @@
 import { createRandom } from '@startgrid/stats/random.ts'
 import { type Target, tlsOptions } from '@startgrid/wire/target.ts'
-import type { Connection, ConnectionOptions, ConnectionOwner } from '../http/connection.ts'
-import { Checker } from '../http/expectation.ts'
-import { resolveTarget } from '../http/target.ts'
-import { ResponseTemplate } from '../http/template.ts'
-import type { ErrorKind, LoadResult } from '../report/result.ts'
-import { summarizeLoad } from '../report/summary.ts'
+import type { Connection, ConnectionOptions, ConnectionOwner } from './connection.ts'
+import { Checker } from './expectation.ts'
 import { closedLoop, type Loop, openLoop, poisson, type Schedule } from './loops.ts'
 import { LoadError, type LoadOptions } from './plan.ts'
 import { Pool } from './pool.ts'
 import { Requests } from './requests.ts'
-import { type Measurement, Tally } from './tally.ts'
-import { LoopWatch } from './watch.ts'
+import type { ErrorKind, LoadResult } from './result.ts'
+import { summarizeLoad } from './summary.ts'
+import { LoopWatch, type Measurement, Tally } from './tally.ts'
+import { resolveTarget } from './target.ts'
+import { ResponseTemplate } from './template.ts'
 
 /**
  * Offers load to a server on this machine, or on a private network.
@@ -35,12 +34,6 @@ export async function measureLoad(options: LoadOptions): Promise<Measurement> {
   return new Load(options, target, tlsOptions(options.target)).run()
 }
 
-/** What a wait for 0.05 ms takes on Linux is about 0.1 ms: its timers may be late by as much. */
-const PAUSE_MS = 0.05
-
-/** Nobody wakes this. */
-const NEVER = new Int32Array(new SharedArrayBuffer(4))
-
 /** One load, from its first connection to its last response. */
 class Load implements ConnectionOwner {
   readonly #options: LoadOptions
@@ -59,7 +52,6 @@ class Load implements ConnectionOwner {
   #isOver = false
   #isCounting = false
   #inFlight = 0
-  #eventsBefore = 0
 
   /**
    * @param target resolved
@@ -165,11 +157,7 @@ class Load implements ConnectionOwner {
       this.#pool.isWanted = false
       if (this.#inFlight === 0) return void this.#drained()
     }
-    if (this.#isOver) return
-    const { events } = this.#watch
-    if (this.#options.sharesCore && events === this.#eventsBefore) Atomics.wait(NEVER, 0, 0, PAUSE_MS)
-    this.#eventsBefore = events
-    setImmediate(this.#turn)
+    if (!this.#isOver) setImmediate(this.#turn)
   }
 
   /** The warm-up is over. */

@@ -1,3 +1,5 @@
+import type { Latency } from './recording.ts'
+
 /**
  * What can go wrong with a request; a response counts under one kind at most.
  * - `connect`: no connection could be opened
@@ -74,15 +76,4 @@ export interface LoadResult extends Counts {
     /** Why, as a clause without the full stop. */
     reason: string | null
   }
-}
-
-/** Milliseconds. All 0 if nothing got a response. */
-export interface Latency {
-  mean: number
-  p50: number
-  p90: number
-  p99: number
-  p999: number
-  max: number
-  min: number
 }

@@ -1,7 +1,0 @@
-export { GeneratorTeam, startTeam } from './engine/generator-team.ts'
-export { runLoad } from './engine/load.ts'
-export { LoadError, type LoadOptions, type LoadPhase } from './engine/plan.ts'
-export { type BodyExpectation, type Expectation, exactly } from './http/expectation.ts'
-export { resolveTarget } from './http/target.ts'
-export { countsOf, mergeHistograms, percentiles } from './report/histogram.ts'
-export { type ErrorCounts, type LoadResult, sumErrors } from './report/result.ts'
