@@ -10,7 +10,7 @@ import type { LastingGenerator } from '../src/load/generator.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
 import { planOf } from '../src/measure/plan.ts'
 import type { Cell } from '../src/model/cell.ts'
-import type { RaceResult, Run, StoredResult } from '../src/model/result.ts'
+import type { Result } from '../src/model/result.ts'
 import type { Findings, RunOptions, Run as Simulated } from './score.ts'
 import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
 
@@ -23,7 +23,7 @@ import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
 export async function measureByBenchmark(
   world: World,
   { heats, seed }: RunOptions,
-): Promise<Simulated & { result(): RaceResult }> {
+): Promise<Simulated & { result(): Result }> {
   const options = {
     ...readOptions(['--only', APPS.join(',')]),
     seed,
@@ -50,7 +50,7 @@ export async function measureByBenchmark(
 }
 
 /** A run of which nobody is told. */
-export function silentRun(result: StoredResult): HeatsRun {
+export function silentRun(result: Result): HeatsRun {
   return {
     result,
     endsAt: Number.POSITIVE_INFINITY,
@@ -73,7 +73,7 @@ export async function onClockOf<Value>(world: World, work: () => Promise<Value>)
 }
 
 /** Servers of the world, and a generator that loads them. */
-export function simulate(world: World, { cells }: Pick<Run, 'cells'>) {
+export function simulate(world: World, { cells }: Pick<Result, 'cells'>) {
   let heat: HeatOfWorld | undefined
   let last: Outcome | undefined
   const cellAt = (target: Target) => cells[('port' in target ? target.port : 0) - 1]

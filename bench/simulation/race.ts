@@ -5,7 +5,7 @@ import { runHeats } from '../src/measure/heats.ts'
 import { planOfRace } from '../src/measure/race.ts'
 import type { Experiment } from '../src/model/experiment.ts'
 import type { Finding, PilotRecord } from '../src/model/figures.ts'
-import type { StudyResult } from '../src/model/result.ts'
+import type { Result } from '../src/model/result.ts'
 import { onClockOf, silentRun, simulate } from './method.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { halfWidthOf, quantile, Share } from './score.ts'
@@ -36,11 +36,12 @@ async function raceInWorld(
 ): Promise<{ finding: Finding; heats: number }> {
   const systems = PAIR.map((name) => ({ name }))
   const experiment = withoutOpenLoop(createRace({ systems, requests: [{ path: '/' }], connections: 32 }))
-  const result: StudyResult = {
+  const result: Result = {
     ...createStudyResult(experiment, { profile: 'full', heats, seed }, ''),
-    race: { systems: [], requests: [], connections: 32, twin: null, precision, pilots: [PILOT] },
+    pilots: [PILOT],
   }
   Object.assign(result.settings, RACE_SETTINGS, { cores: { server: 0, servers: [0], generator: 1 } })
+  if (precision !== null) result.settings.precision = precision
   for (const cell of result.cells) cell.warmupMs = PILOT.warmupMs
   const { generator, environment } = simulate(world, result)
   await onClockOf(world, () =>

@@ -5,7 +5,7 @@ import { formatTimestamp } from '@startgrid/cli/numbers.ts'
 import { left, markdownTable, right, tableOf } from '@startgrid/cli/table.ts'
 import { describeMachine, nameMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from './model/experiment.ts'
-import type { StoredResult, StudyResult } from './model/result.ts'
+import type { Result } from './model/result.ts'
 import { ResultError, readResult } from './model/result-file.ts'
 import { formatMarkdownPart } from './report/markdown.ts'
 import { claimCells, documentOfStudy, publishedText, sayingOf } from './report/study/document.ts'
@@ -21,7 +21,7 @@ export const MARKS = {
 } as const
 
 /** What names the machine in docs: `amd-epyc-2-cores`. */
-export function machineFolder({ machine }: Pick<StoredResult, 'machine'>): string {
+export function machineFolder({ machine }: Pick<Result, 'machine'>): string {
   return nameMachine(machine)
     .toLowerCase()
     .replace(/[^a-z0-9.]+/g, '-')
@@ -31,15 +31,12 @@ export function machineFolder({ machine }: Pick<StoredResult, 'machine'>): strin
  * Stores what docs keep of a result: its figures, and of the heats of a race what started. A later run on the same kind of machine replaces it.
  * @returns the path of its file; undefined if docs do not tell of its study
  */
-export function storeResult(result: StoredResult, docs = DOCS): string | undefined {
+export function storeResult(result: Result, docs = DOCS): string | undefined {
   const machine = machineFolder(result)
-  const isStudy = result.kind === 'study'
-  if (isStudy && !existsSync(join(docs, `studies/${result.study}.md`))) return undefined
-  const path = join(
-    docs,
-    isStudy ? `studies/results/${machine}/${result.study}.json` : `results/${machine}.json`,
-  )
-  const heats = isStudy ? [] : result.heats.map((heat) => ({ ...heat, slices: [] }))
+  const { name } = result.experiment
+  if (name !== '' && !existsSync(join(docs, `studies/${name}.md`))) return undefined
+  const path = join(docs, name === '' ? `results/${machine}.json` : `studies/results/${machine}/${name}.json`)
+  const heats = name !== '' ? [] : result.heats.map((heat) => ({ ...heat, slices: [] }))
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `${JSON.stringify({ ...result, conformance: [], heats })}\n`)
   return path
@@ -60,16 +57,18 @@ export function writePages(
   const studies = all.filter(({ name }) => existsSync(join(directory, `${name}.md`)))
   const records = readRecords(directory)
   for (const study of studies) {
-    const newest = records.find((record) => record.study === study.name)
+    const newest = records.find(({ experiment }) => experiment.name === study.name)
     if (newest !== undefined && named.includes(study.name))
       writeBetween(
         join(directory, `${study.name}.md`),
         MARKS,
-        formatMarkdownPart(documentOfStudy(study, newest)).trimEnd(),
+        formatMarkdownPart(documentOfStudy(newest)).trimEnd(),
       )
   }
   writeFileSync(join(directory, 'README.md'), formatIndex(studies, records))
-  return studies.map(({ name }) => name).filter((name) => !records.some(({ study }) => study === name))
+  return studies
+    .map(({ name }) => name)
+    .filter((name) => !records.some(({ experiment }) => experiment.name === name))
 }
 
 /**
@@ -87,18 +86,17 @@ export function writeBetween(page: string, marks: { begin: string; end: string }
 }
 
 /** Of all machines, the newest first: a page has its figures, and the table of verdicts all. */
-function readRecords(directory: string): StudyResult[] {
+function readRecords(directory: string): Result[] {
   return globSync('results/*/*.json', { cwd: directory })
     .map((file) => readResult(join(directory, file)))
-    .filter((result) => result.kind === 'study')
     .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
 }
 
 /** One table of all claims, with a column of verdicts for each machine. */
-function formatIndex(studies: readonly Study[], records: readonly StudyResult[]): string {
+function formatIndex(studies: readonly Study[], records: readonly Result[]): string {
   const machines = [...Map.groupBy(records, ({ machine }) => nameMachine(machine))]
   const claims = studies.flatMap(({ name }) => {
-    const newest = records.find(({ study }) => study === name)
+    const newest = records.find(({ experiment }) => experiment.name === name)
     return (newest?.analysis?.claims ?? []).map((claim, index) => ({ ...claim, name, isFirst: index === 0 }))
   })
   const table = tableOf<(typeof claims)[number]>(claims, [
@@ -109,7 +107,7 @@ function formatIndex(studies: readonly Study[], records: readonly StudyResult[])
       left<(typeof claims)[number]>(machine, 0, ({ id, name }) =>
         verdictIn(
           id,
-          own.find(({ study }) => study === name),
+          own.find(({ experiment }) => experiment.name === name),
         ),
       ),
     ),
@@ -134,7 +132,7 @@ function formatIndex(studies: readonly Study[], records: readonly StudyResult[])
 }
 
 /** Our ratio with its interval and the verdict, if the machine has them. */
-function verdictIn(id: string, record: StudyResult | undefined): string {
+function verdictIn(id: string, record: Result | undefined): string {
   const claim = record?.analysis?.claims.find((one) => one.id === id)
   if (record === undefined || claim === undefined) return ''
   const [, , ours = '', verdict = ''] = claimCells(claim, record.cells)
@@ -163,13 +161,13 @@ function describeErrors(claims: number): string {
 }
 
 /** Runs of one machine are told in one sentence. */
-function whereOf(records: readonly StudyResult[]): string[] {
+function whereOf(records: readonly Result[]): string[] {
   const machines = Map.groupBy(records, (record) => describeMachine(record.machine))
   return [...machines].map(([machine, own]) => {
     const times = own.map(({ startedAt }) => startedAt).toSorted()
     const [first = '', last = first] = [times[0], times.at(-1)]
     const when =
       first === last ? formatTimestamp(first) : `${formatTimestamp(first)} to ${formatTimestamp(last)}`
-    return `Measured on ${machine}, ${when}: ${own.map(({ study }) => study).join(', ')}.`
+    return `Measured on ${machine}, ${when}: ${own.map(({ experiment }) => experiment.name).join(', ')}.`
   })
 }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { analyse } from '../src/judge/analysis.ts'
-import type { RaceResult } from '../src/model/result.ts'
-import { ResultError, recordOf } from '../src/model/result-file.ts'
+import type { Result } from '../src/model/result.ts'
+import { ResultError } from '../src/model/result-file.ts'
 import { DOCS, MARKS, storeResult, writePages } from '../src/publish.ts'
 import { formatMarkdownPart } from '../src/report/markdown.ts'
 import { documentOfStudy } from '../src/report/study/document.ts'
@@ -79,10 +79,10 @@ test('a page without a place for its figures, and a file that is no result, are 
   writeFileSync(join(path, 'studies/paper.md'), '# paper\n')
   throws(() => writePages([PAPER], path), ResultError)
   const refused: [stored: string, sentence: RegExp][] = [
-    ['{"schema": 6}', /paper\.json is not a result of this version/],
+    ['{"schema": 7}', /paper\.json is not a result of this version/],
     [
       '{"schema": 1}',
-      /paper\.json is not .* of this version \(its schema is 1, here it is 6\): measure again\.$/,
+      /paper\.json is not .* of this version \(its schema is 1, here it is 7\): measure again\.$/,
     ],
     ['[', /paper\.json cannot be read/],
   ]
@@ -99,11 +99,8 @@ test('a claim that is not reproduced names the versions of the source and ours',
   const result = measureOnPaper(rates, study)
   result.analysis = analyse(study, result)
   result.versions.packages = { express: '5.3.0' }
-  match(
-    formatMarkdownPart(documentOfStudy(study, recordOf(result))),
-    /not reproduced here \(express 4 → 5\.3\.0\) \|/,
-  )
-  const text = formatTerminal(documentOfStudy(study, recordOf(result)), { columns: 200, color: false })
+  match(formatMarkdownPart(documentOfStudy(result)), /not reproduced here \(express 4 → 5\.3\.0\) \|/)
+  const text = formatTerminal(documentOfStudy(result), { columns: 200, color: false })
   match(text, / not reproduced here \(express 4 → 5\.3\.0\)$/m)
 })
 
@@ -119,7 +116,7 @@ test('of a race docs keep its figures and what started, without slices, in one f
   const cpu = 'Intel(R) Xeon(R) Processor @ 2.50GHz'
   const path = storeResult({ ...race, machine: { ...race.machine, cpu, cores: 2 } }, directory(t))
   match(path ?? '', /results\/intel-xeon-2\.50ghz-2-cores\.json$/)
-  const kept = JSON.parse(readFileSync(path ?? '', 'utf8')) as RaceResult
+  const kept = JSON.parse(readFileSync(path ?? '', 'utf8')) as Result
   deepEqual(kept.analysis?.races, race.analysis?.races)
   deepEqual(
     kept.heats.map(({ launches, slices }) => [launches, slices]),

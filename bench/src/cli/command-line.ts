@@ -48,5 +48,4 @@ export const BENCH: Program = {
   commands: COMMANDS,
   ...(COMMANDS.grid !== undefined && { usual: COMMANDS.grid }),
   help: HELP,
-  studies: STUDIES,
 }

@@ -1,7 +1,7 @@
 import { plural } from '@startgrid/cli/text.ts'
 import { isTested, LEAST_STARTS } from '../judge/findings.ts'
 import { wrongCells } from '../judge/gates.ts'
-import type { StoredResult, StudyResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { describeCaught, describeRegression } from '../report/study/race-document.ts'
 
 /**
@@ -13,7 +13,7 @@ import { describeCaught, describeRegression } from '../report/study/race-documen
 export const INTERRUPTED = 'Interrupted: what was measured before is above and in the files.'
 
 /** @returns sentences; none if the exit code is 0 */
-export function whyRunFailed(result: StoredResult): string[] {
+export function whyRunFailed(result: Result): string[] {
   const { cells, heats } = result
   const tried = cells.filter(({ skipped, twinOf }) => skipped === null && twinOf === null)
   const loaded = heats.flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
@@ -22,9 +22,9 @@ export function whyRunFailed(result: StoredResult): string[] {
   const wrong = wrongCells(result)
   const failed = tried.filter(({ id }) => wrong.has(id) || !measured.has(id)).length
   if (failed === 0) return []
-  const name = result.kind === 'study' ? `${result.study}: ` : ''
+  const { name } = result.experiment
   return [
-    `${name}${failed} of ${plural(tried.length, 'cell')} could not be run, or responded wrongly: exit code 1.`,
+    `${name && `${name}: `}${failed} of ${plural(tried.length, 'cell')} could not be run, or responded wrongly: exit code 1.`,
   ]
 }
 
@@ -34,13 +34,12 @@ export function whyRunFailed(result: StoredResult): string[] {
  * @param limit as a part of 1; null: it was not asked for
  */
 export function judgeRegressions(
-  { analysis, race }: StudyResult,
+  { analysis, cells: [first] }: Result,
   limit: number | null,
 ): Record<'regressions' | 'caught' | 'unjudged', string[]> {
   if (limit === null) return { regressions: [], caught: [], unjudged: [] }
   const findings = analysis?.findings ?? []
-  const [first] = race?.systems ?? []
-  const own = findings.filter((one) => one.under === first?.name && isTested(one))
+  const own = findings.filter((one) => one.under === first?.system && isTested(one))
   const regressions = own.flatMap((finding) => describeRegression(finding, limit) ?? [])
   return {
     regressions,

@@ -3,7 +3,6 @@ import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { insteadOf } from '@startgrid/cli/gone.ts'
 import { helpOf, type Table } from '@startgrid/cli/options.ts'
 import { capital, oneLine, wrap } from '@startgrid/cli/text.ts'
-import type { Study } from '../model/experiment.ts'
 
 /** A program of several commands: that of this repository, or of the package. */
 export interface Program {
@@ -13,8 +12,6 @@ export interface Program {
   /** What runs without a command; undefined: its help. */
   usual?: Command
   help: string
-  /** Those whose results it can read. */
-  studies: readonly Study[]
   /** Where the directories of its runs are; default: bench/results. */
   results?: string
 }

@@ -6,8 +6,8 @@ import { formatTarget } from '@startgrid/wire/target.ts'
 import { addressOf } from '../environments/command/origin.ts'
 import { namesOf, withoutValues } from '../experiment/command-line.ts'
 import type { RaceSystem, Weighted } from '../experiment/race.ts'
-import { type Command, nameAsked, withoutQueryValues } from '../model/experiment.ts'
-import type { RaceRecord } from '../model/result.ts'
+import { withoutFolder } from '../experiment/result.ts'
+import { type Command, withoutQueryValues } from '../model/experiment.ts'
 import { RACE } from './option-table.ts'
 
 /** What `race` is asked to do. */
@@ -112,34 +112,6 @@ function assertGit(git: readonly string[], commands: readonly string[]): void {
   if (git.length > 2) throw new UsageError('--git may be given twice at most.')
 }
 
-/** What a result keeps of what was asked for. */
-export function recordOfRace(
-  { requests, connections, precision, twin }: RaceOptions,
-  systems: readonly RaceSystem[],
-): RaceRecord {
-  return {
-    systems: systems.map(({ name, command, running, commit, tools }) => ({
-      name,
-      ...(tools !== undefined && { tools }),
-      commit: commit ?? null,
-      command: command === undefined ? null : withoutValues(command.command),
-      url: running === undefined ? null : withoutFolder(running),
-    })),
-    requests: requests.map((asked) => ({
-      name: nameAsked(asked),
-      method: asked.method ?? 'GET',
-      path: withoutQueryValues(asked.path),
-      weight: asked.weight ?? null,
-      headers: Object.keys(asked.headers ?? {}),
-      bodyBytes: asked.body === undefined ? null : Buffer.byteLength(asked.body),
-    })),
-    connections,
-    twin: twin ? (systems.at(-1)?.name ?? null) : null,
-    precision,
-    pilots: [],
-  }
-}
-
 function readRequests({ path, method, header, body }: Values<typeof RACE>): Weighted[] {
   const headers = Object.fromEntries(header.map(readHeader))
   const text = body === undefined ? undefined : readBody(body)
@@ -222,11 +194,6 @@ function directoryOfPerson(): string {
   const usual = script === 'bench' && typed !== undefined ? typed : process.cwd()
   // With `pnpm --dir`, the directory of the package stands for that of the person.
   return given ?? usual
-}
-
-/** `unix:…/app.sock` */
-function withoutFolder(origin: string): string {
-  return origin.replace(/^unix:.*(?=\/)/, 'unix:…')
 }
 
 /** How the value of an option is told; of others whole. */

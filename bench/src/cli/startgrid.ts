@@ -18,6 +18,5 @@ await runMain({
   name: 'startgrid',
   commands,
   help: `startgrid COMMAND    each has its own --help\n\n${helpOfCommands(Object.values(commands))}\n`,
-  studies: [],
   results: 'startgrid-results',
 })

@@ -1,6 +1,5 @@
 import {
   type Asked,
-  type Command,
   type Experiment,
   type LoadRace,
   nameAsked,
@@ -14,6 +13,8 @@ export type Weighted = Asked & { weight?: number }
 /** What `pnpm bench race` is asked to compare, as an experiment. */
 export interface RaceOptions {
   systems: readonly RaceSystem[]
+  /** Whether the first system is raced against itself as well. */
+  twin?: boolean
   /** What is asked: a race each, or with weights one race of all. */
   requests: readonly Weighted[]
   connections: number
@@ -25,20 +26,17 @@ export interface RaceOptions {
 export const RACE_SETTINGS = { slices: 16, sliceMs: 50, openLoop: { minMs: 300, maxMs: 1500 } }
 
 /** Either a command or a server that runs already. */
-export interface RaceSystem {
-  name: string
-  command?: Command
-  /** Its origin: `http://127.0.0.1:3000` */
-  running?: string
-  /** What it was checked out from. */
-  commit?: string
-  /** With which versions of programs it is started, as text. */
-  tools?: string
-}
+export type RaceSystem = Pick<System, 'command' | 'running' | 'commit' | 'tools'> & { name: string }
 
 /** Systems in the order in which they were named: the first is what the others are compared with. */
-export function createRace({ systems, requests, connections, rate }: RaceOptions): Experiment {
-  const names = systems.map(({ name }) => name)
+export function createRace({ systems: given, requests, connections, rate, twin }: RaceOptions): Experiment {
+  const [first] = given
+  const systems = given.map(({ name, ...how }): [string, System] => [name, systemOf(name, how)])
+  if (twin && first !== undefined) {
+    const { name, ...how } = first
+    systems.push([`${name} itself`, { ...systemOf(`${name} itself`, how), twinOf: name }])
+  }
+  const names = systems.map(([name]) => name)
   const frame = {
     systems: names,
     connections,
@@ -54,7 +52,7 @@ export function createRace({ systems, requests, connections, rate }: RaceOptions
   })
   return {
     name: 'race',
-    systems: Object.fromEntries(systems.map((one) => [one.name, systemOf(one)])),
+    systems: Object.fromEntries(systems),
     races: Object.fromEntries(races),
     claims: [],
   }
@@ -77,7 +75,7 @@ function nameOf({ mix, ...asked }: Workload): string {
   return nameAsked({ ...asked, path: mix.map(({ path, weight }) => `${weight}:${path}`).join(' ') })
 }
 
-function systemOf({ name, commit: _, tools: _tools, ...how }: RaceSystem): System {
+function systemOf(title: string, how: Omit<RaceSystem, 'name'>): System {
   // A server that waits for a database is measured as well: CPU per request then decides.
-  return { title: name, serverBound: false, ...how }
+  return { title, serverBound: false, ...how }
 }

@@ -1,11 +1,18 @@
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Experiment } from '../model/experiment.ts'
-import type { RaceResult, Run, StudyResult } from '../model/result.ts'
+import {
+  type Asked,
+  type Experiment,
+  isProbe,
+  type System,
+  type Workload,
+  withoutQueryValues,
+} from '../model/experiment.ts'
+import type { Result } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { heatsWithin } from './budget.ts'
 import { planCells } from './cells.ts'
+import { withoutValues } from './command-line.ts'
 import type { Options } from './options.ts'
 import { PROFILES } from './profiles.ts'
 import { STUDY_PROFILES, type StudyProfile } from './study.ts'
@@ -13,7 +20,7 @@ import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 /** Results without measurements: what a run is going to do. */
 
 /** Of a race between apps of the grid. */
-export function createResult(experiment: Experiment, options: Options, command: string): RaceResult {
+export function createResult(experiment: Experiment, options: Options, command: string): Result {
   const { heatsGiven, maxTimeMs, profile, custom, latency } = options
   const { heats, slices, sliceMs } = options
   const settings = {
@@ -21,9 +28,9 @@ export function createResult(experiment: Experiment, options: Options, command: 
     ...{ heats, slices, sliceMs, maxTimeMs },
     openLoop: latency ? PROFILES[profile].openLoop : null,
   }
-  const run = planRun(planCells(experiment), { ...options, settings }, command)
+  const run = planRun(experiment, { ...options, settings }, command)
   if (!heatsGiven && maxTimeMs !== null) run.settings.heats = heatsWithin(maxTimeMs, run)
-  return { ...run, kind: 'rate', analysis: null }
+  return run
 }
 
 interface StudyOptions {
@@ -34,7 +41,7 @@ interface StudyOptions {
   seed: number
 }
 
-export function createStudyResult(study: Experiment, options: StudyOptions, command: string): StudyResult {
+export function createStudyResult(study: Experiment, options: StudyOptions, command: string): Result {
   const { profile, seed } = options
   const effort = STUDY_PROFILES[profile]
   const settings = {
@@ -42,14 +49,11 @@ export function createStudyResult(study: Experiment, options: StudyOptions, comm
     heats: options.heats ?? effort.heats,
     maxTimeMs: options.maxTimeMs ?? effort.maxTimeMs,
   }
-  return {
-    ...planRun(planCells(study), { seed, settings }, command),
-    ...{ kind: 'study', study: study.name, analysis: null },
-  }
+  return planRun(study, { seed, settings }, command)
 }
 
 function planRun(
-  cells: Cell[],
+  experiment: Experiment,
   {
     seed,
     settings,
@@ -58,12 +62,13 @@ function planRun(
     settings: Pick<Settings, 'profile' | 'heats' | 'slices' | 'sliceMs' | 'maxTimeMs'> & Partial<Settings>
   },
   command: string,
-): Omit<Run, 'kind'> {
+): Result {
   return {
-    schema: 6,
+    schema: 7,
     startedAt: new Date().toISOString(),
     finishedAt: null,
     command,
+    experiment: toldOf(experiment),
     seed,
     machine: readMachine(),
     versions: readVersions(),
@@ -74,8 +79,60 @@ function planRun(
       ...settings,
     },
     ...{ stolen: 0, enoughMs: null, warnings: [] },
-    cells,
-    conformance: [],
-    heats: [],
+    cells: planCells(experiment),
+    ...{ conformance: [], pilots: [], heats: [] },
+    analysis: null,
+  }
+}
+
+/**
+ * What is stored of an experiment, as it is read again: no value of a flag, variable, header, body or query, no directory of the machine, and no
+ * function.
+ */
+export function toldOf(experiment: Experiment): Experiment {
+  const races = Object.entries(experiment.races).map(([name, race]) => [
+    name,
+    isProbe(race) ? race : { ...race, workload: toldWorkload(race.workload), workloads: undefined },
+  ])
+  const systems = Object.entries(experiment.systems).map(([name, one]) => [name, toldSystem(one)])
+  const told = { ...experiment, systems: Object.fromEntries(systems), races: Object.fromEntries(races) }
+  return JSON.parse(JSON.stringify(told))
+}
+
+function toldSystem({ command, running, workload, ...system }: System): System {
+  return {
+    ...system,
+    ...(workload && { workload: toldWorkload(workload) }),
+    ...(running && { running: withoutFolder(running) }),
+    ...(command && {
+      command: { command: withoutValues(command.command), directory: '', ready: toldRequest(command.ready) },
+    }),
+  }
+}
+
+/** `unix:…/app.sock` */
+export function withoutFolder(origin: string): string {
+  return origin.replace(/^unix:.*(?=\/)/, 'unix:…')
+}
+
+function toldWorkload({ mix, ...asked }: Workload): Workload {
+  return {
+    ...asked,
+    ...toldRequest(asked),
+    expect: {},
+    ...(mix && {
+      mix: mix.map(({ path, weight }) => ({ path: withoutQueryValues(path), weight, expect: {} })),
+    }),
+  }
+}
+
+/** With the names of its headers. */
+function toldRequest({ path, method, headers, body }: Asked): Asked {
+  const names = Object.keys(headers ?? {})
+  return {
+    path: withoutQueryValues(path),
+    ...(method && { method }),
+    ...(names.length > 0 && { headers: Object.fromEntries(names.map((name) => [name, '…'])) }),
+    ...(body !== undefined && { body: '…' }),
   }
 }

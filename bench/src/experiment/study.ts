@@ -1,6 +1,6 @@
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, type LoadRace, type ProbeRace, type Race } from '../model/experiment.ts'
-import type { StudyResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs, fitToMachine } from './cells.ts'
 import { openLoopsMs } from './open-loop.ts'
@@ -32,7 +32,7 @@ export function expectedRaceMs(
 }
 
 /** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left. */
-export function plannedStudyMs(study: Experiment, { settings, heats, cells }: StudyResult): number {
+export function plannedStudyMs(study: Experiment, { settings, heats, cells }: Result): number {
   const fitted = structuredClone(cells)
   fitToMachine(fitted, null)
   const left = Object.entries(study.races).reduce((sum, [name, race]) => {
@@ -50,30 +50,9 @@ export function chooseRaces<Kind extends Experiment>(study: Kind, asPublished: b
     const isTool = isProbe(race) && race.tool !== undefined
     return asPublished ? isTool : !isTool || decisive.has(name)
   }
-  return withRaces(study, Object.fromEntries(Object.entries(study.races).filter(chosen)))
-}
-
-/** The part of a study that a result is of. */
-export function measuredPart<Kind extends Experiment>(
-  study: Kind,
-  { cells }: Pick<StudyResult, 'cells'>,
-): Kind {
-  const measured = new Set(cells.map(({ race }) => race))
-  return withRaces(
-    study,
-    Object.fromEntries(Object.entries(study.races).filter(([name]) => measured.has(name))),
-  )
-}
-
-/** With what can be said of these races alone. */
-function withRaces<Kind extends Experiment>(study: Kind, races: Experiment['races']): Kind {
+  const races = Object.fromEntries(Object.entries(study.races).filter(chosen))
   const has = ({ race, against = race }: { race: string; against?: string }) =>
     races[race] !== undefined && races[against] !== undefined
   const { claims, steps = [] } = study
-  return {
-    ...study,
-    races,
-    claims: claims.filter(has),
-    steps: steps.filter(has),
-  }
+  return { ...study, races, claims: claims.filter(has), steps: steps.filter(has) }
 }

@@ -8,7 +8,6 @@ import {
 } from '../model/experiment.ts'
 import type { Analysis, CellFigures, MainMetric, StepResult } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
-import type { RaceRecord } from '../model/result.ts'
 import { judgeClaim } from './claim.ts'
 import { Comparisons } from './comparisons.ts'
 import { costsOf } from './costs.ts'
@@ -26,14 +25,19 @@ const RANKED: readonly MainMetric[] = ['rate', 'cpu']
  * numbers in it. Skipped cells are not in it at all.
  */
 export function analyse(
-  { races, claims, steps = [], costs }: Pick<Experiment, 'races' | 'claims' | 'steps' | 'costs'>,
-  measured: Measured & { race?: RaceRecord },
+  { systems, races, claims, steps = [], costs }: Omit<Experiment, 'name'>,
+  measured: Measured,
   judge?: typeof whyVoid,
 ): Analysis {
-  const { heats, settings, race } = measured
+  const { heats, settings, pilots } = measured
+  const [twin = null] = Object.keys(systems).filter((name) => systems[name]?.twinOf !== undefined)
   const judged = judgeCells(measured, judge)
   // The spread of the first heats said how many follow. By the spread of all, intervals would hold the truth in 93.4 % only (docs/race.md).
-  const comparisons = new Comparisons(judged, races, race?.precision ? settings.heats : undefined)
+  const comparisons = new Comparisons(
+    judged,
+    races,
+    settings.precision === undefined ? undefined : settings.heats,
+  )
   const cells = judged.map((one) => figuresOf(one, comparisons, heats))
   const openRates = Object.keys(races).flatMap((name) => {
     const rate = openRateOf(heats, name)
@@ -45,15 +49,10 @@ export function analyse(
     measured: quotable(cells, openRates),
   }
   return {
-    findings:
-      race === undefined
-        ? []
-        : findingsOf(race.pilots, race.twin, comparisons.compare, (name) => takenIn(heats, name)).map(
-            (finding) => {
-              const stall = stallOf(finding, measured)
-              return stall === undefined ? finding : { ...finding, stall }
-            },
-          ),
+    findings: findingsOf(pilots, twin, comparisons.compare, (name) => takenIn(heats, name)).map((finding) => {
+      const stall = stallOf(finding, measured)
+      return stall === undefined ? finding : { ...finding, stall }
+    }),
     cells,
     races: ranked.flatMap((name) =>
       RANKED.flatMap((metric) =>

@@ -1,35 +1,26 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { METRIC_NAMES } from '../model/names.ts'
-import {
-  type RaceResult,
-  type Run,
-  type StoredResult,
-  type StudyResult,
-  trialsOf,
-  type Warning,
-} from '../model/result.ts'
+import { type Result, trialsOf, type Warning } from '../model/result.ts'
 import { keptSlices } from './passes.ts'
 import { isCrowded } from './trial.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
-export function deriveWarnings(result: StoredResult): Warning[] {
+export function deriveWarnings(result: Result): Warning[] {
   const as = (kind: Warning['kind'], texts: readonly string[]) => texts.map((text) => ({ kind, text }))
-  const of = result.kind === 'study' ? aboutCommands(result) : as('suspect', suspects(result))
   return [
-    ...of,
+    ...aboutCommands(result),
+    ...as('suspect', suspects(result)),
     ...as('disturbed', [...excluded(result), ...crowded(result), ...disturbedLoads(result)]),
     ...as('accounting', isAllElsewhere(result) ? [] : accounting(result)),
   ]
 }
 
-function aboutCommands(result: StudyResult): Warning[] {
-  const { race, cells, heats, settings } = result
-  const { systems = [] } = race ?? {}
-  const { cores } = settings
+function aboutCommands({ experiment, cells, heats, settings: { cores } }: Result): Warning[] {
+  const systems = Object.entries(experiment.systems)
   const slices = heats.flatMap((heat) => heat.slices)
   const launches = heats.flatMap((heat) => heat.launches)
-  const running = systems.flatMap(({ name, url }) => (url === null ? [] : name))
+  const running = systems.flatMap(([name, { running: origin }]) => (origin === undefined ? [] : name))
   const unaccounted = running.filter((name) => {
     const own = new Set(cells.flatMap(({ id, app }) => (app === name ? id : [])))
     return slices.every(({ cell, cpuSeconds }) => !own.has(cell) || cpuSeconds.app === null)
@@ -46,7 +37,7 @@ function aboutCommands(result: StudyResult): Warning[] {
       'external',
       `Of ${listOf(running)}, which ran before this race, everything was measured on one launch: by how much launches differ is in no interval. Restart it and measure again before you trust a close difference.`,
     )
-  for (const { name } of cores === null ? [] : systems) {
+  for (const [name] of cores === null ? [] : systems) {
     const { length: given } = cores?.servers ?? [cores?.server]
     const processes = Math.max(0, ...launches.map(({ app, processes: own = 0 }) => (app === name ? own : 0)))
     if (processes > given)
@@ -59,7 +50,7 @@ function aboutCommands(result: StudyResult): Warning[] {
 }
 
 /** A difference was found where none exists. */
-function suspects({ analysis }: RaceResult): string[] {
+function suspects({ analysis }: Result): string[] {
   return (analysis?.races ?? []).flatMap(({ control, metric }) => {
     if (control === null || !control.suspect || control.p === null) return []
     const { twin, ratio, p } = control
@@ -67,7 +58,7 @@ function suspects({ analysis }: RaceResult): string[] {
   })
 }
 
-function excluded({ heats }: Run): string[] {
+function excluded({ heats }: Result): string[] {
   const { length: all } = heats.flatMap((heat) => heat.slices).filter(({ phase }) => phase === 'measure')
   const left = all - heats.reduce((sum, heat) => sum + keptSlices(heat).slices.length, 0)
   if (left === 0) return []
@@ -77,7 +68,7 @@ function excluded({ heats }: Run): string[] {
 }
 
 /** Leaving out what others took would have left too little. */
-function crowded({ heats }: Run): string[] {
+function crowded({ heats }: Result): string[] {
   const cells = new Set(heats.flatMap((heat) => [...keptSlices(heat).crowded])).size
   if (cells === 0) return []
   return [
@@ -86,7 +77,7 @@ function crowded({ heats }: Run): string[] {
 }
 
 /** The figures of each kind decide what counts. */
-function disturbedLoads(result: Run): string[] {
+function disturbedLoads(result: Result): string[] {
   const loads = trialsOf(result)
   const count = loads.filter((load) => load.disturbed).length
   if (count === 0) return []
@@ -101,12 +92,12 @@ function disturbedLoads(result: Run): string[] {
 }
 
 /** Of a server elsewhere nothing can be known: another warning says so. */
-function isAllElsewhere(result: StoredResult): boolean {
-  const { systems = [] } = (result.kind === 'study' && result.race) || {}
-  return systems.length > 0 && systems.every(({ url }) => url !== null)
+function isAllElsewhere({ experiment }: Result): boolean {
+  const systems = Object.values(experiment.systems)
+  return systems.length > 0 && systems.every(({ running }) => running !== undefined)
 }
 
-function accounting({ heats }: Run): string[] {
+function accounting({ heats }: Result): string[] {
   const measured = heats.flatMap(({ slices, trials }) => [...slices, ...trials])
   if (measured.length === 0 || measured.some(({ disturbance }) => disturbance.serverForeign !== null))
     return []

@@ -3,7 +3,7 @@ import { listOf, plural } from '@startgrid/cli/text.ts'
 import { quantile } from '@startgrid/stats/moments.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Slice, Trial } from '../model/heat.ts'
-import type { Run } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { worstPart } from './disturbance.ts'
 import { serverSeconds } from './passes.ts'
@@ -69,7 +69,10 @@ function whyWrong({ slices }: Evidence): string | null {
 }
 
 /** Cells that could not be run, break the contract or gave wrong responses. */
-export function wrongCells({ conformance, heats }: Pick<Run, 'conformance' | 'heats'>): ReadonlySet<string> {
+export function wrongCells({
+  conformance,
+  heats,
+}: Pick<Result, 'conformance' | 'heats'>): ReadonlySet<string> {
   const differ = conformance.filter(({ differences }) => differences.length > 0)
   const failed = heats.flatMap(({ failures }) => failures)
   const wrong = heats.flatMap(({ slices }) => slices.filter(({ errors }) => Object.keys(errors).length > 0))

@@ -3,14 +3,14 @@ import type { Cell } from '../model/cell.ts'
 import type { Metric } from '../model/experiment.ts'
 import type { CellFigures } from '../model/figures.ts'
 import type { Heat, Probe, Slice } from '../model/heat.ts'
-import type { Run } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { isTakenPart, keepQuiet } from './disturbance.ts'
 import { whyVoid } from './gates.ts'
 import { type OpenLoops, openLoopsOf } from './latencies.ts'
 import { fitHeat, keptSlices, serverSeconds } from './passes.ts'
 
 /** What was measured, and what judges it. */
-export type Measured = Pick<Run, 'cells' | 'heats' | 'conformance' | 'settings' | 'stolen'>
+export type Measured = Pick<Result, 'cells' | 'heats' | 'conformance' | 'pilots' | 'settings' | 'stolen'>
 
 /** All that was measured of one cell, launch by launch. */
 export interface JudgedCell {

@@ -4,7 +4,7 @@ import { median } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Analysis, CellFigures, MainMetric, RaceFigures } from '../model/figures.ts'
-import type { RaceResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { isShown } from './comparisons.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
@@ -35,7 +35,7 @@ export interface Place {
 }
 
 /** All races of the result in the order of its cells; those of which nothing was measured yet are left out. */
-export function standingsOf(result: RaceResult): Standing[] {
+export function standingsOf(result: Result): Standing[] {
   const { analysis } = result
   if (analysis === null) return []
   const shown = result.cells.filter((cell) => cell.skipped === null && cell.twinOf === null)

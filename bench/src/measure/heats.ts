@@ -5,7 +5,7 @@ import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { wrongCells } from '../judge/gates.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Heat } from '../model/heat.ts'
-import type { Run, StoredResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import type { HeatOptions } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
 
@@ -33,10 +33,7 @@ export interface HeatPlan {
 }
 
 /** What the loop over heats needs of a run. */
-export type HeatsRun = Pick<
-  PreparedRun<StoredResult>,
-  'result' | 'progress' | 'signal' | 'warn' | 'endsAt' | 'store'
->
+export type HeatsRun = Pick<PreparedRun, 'result' | 'progress' | 'signal' | 'warn' | 'endsAt' | 'store'>
 
 /** In random order, until all are run, it is enough, or the next one does not fit. The result is filled in place, and stored after each heat. */
 export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
@@ -85,7 +82,7 @@ interface OpenHeat extends PlannedHeat {
 }
 
 /** Those of the plan that are not done yet, in their order. */
-function openHeats(result: Run, plan: HeatPlan): OpenHeat[] {
+function openHeats(result: Result, plan: HeatPlan): OpenHeat[] {
   const cells = new Map(plan.races.map((race) => [race, validCells(result, race)]))
   const races = plan.races.filter((race) => (cells.get(race) ?? []).length > 0)
   const expected = new Map(
@@ -121,12 +118,12 @@ function sumOf(heats: readonly OpenHeat[]): number {
   return heats.reduce((sum, { expectedMs }) => sum + expectedMs, 0)
 }
 
-function spentMs({ heats }: Run): number {
+function spentMs({ heats }: Result): number {
   return heats.reduce((sum, { seconds }) => sum + seconds * 1000, 0)
 }
 
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */
-function validCells({ cells, heats, conformance }: Run, race: string): Cell[] {
+function validCells({ cells, heats, conformance }: Result, race: string): Cell[] {
   const own = cells.filter((cell) => cell.race === race && cell.skipped === null)
   const wrong = wrongCells({ conformance, heats })
   return own.filter(({ id }) => !wrong.has(id))

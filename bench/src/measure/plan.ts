@@ -5,15 +5,15 @@ import { expectedRaceMs } from '../experiment/study.ts'
 import { openRateOf } from '../judge/latencies.ts'
 import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
-import { type Experiment, isProbe, type ProbeRace, type Race } from '../model/experiment.ts'
+import { type Experiment, isProbe, isRanked, type ProbeRace, type Race } from '../model/experiment.ts'
 import type { Heat } from '../model/heat.ts'
-import type { Run, StoredResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { measureAtCommonRate } from './common-rate.ts'
 import { type Course, measurePasses, newHeat, runHeat } from './heat.ts'
 import type { HeatFrame, HeatPlan } from './heats.ts'
 
 interface Prepared {
-  result: StoredResult
+  result: Result
   environment: Pick<Environment, 'start'>
   generator: LastingGenerator
 }
@@ -28,7 +28,6 @@ export function planOf(
   openRates: ReadonlyMap<string, number> = new Map(),
 ): HeatPlan {
   const { settings } = result
-  const isStudy = result.kind === 'study'
   const planned = settings.heats
   const measure = (course: Course) => measureRace(course, experiment, result)
   return {
@@ -50,11 +49,11 @@ export function planOf(
         generator,
         workloadOf: ({ system }) =>
           race.workloads?.[system] ?? experiment.systems[system]?.workload ?? race.workload,
-        details: isStudy,
+        details: !isRanked(race),
       })
     },
     isEnough: () => false,
-    nameOf: ({ id, title }) => (isStudy ? title : id),
+    nameOf: ({ id, race, title }) => (isRanked(experiment.races[race]) ? id : title),
   }
 }
 
@@ -65,12 +64,16 @@ function raceOf({ name, races }: Experiment, race: string): Race {
 }
 
 /** Requests per second of its open loops, if that is pinned or was found in an earlier heat. */
-function openRateIn({ heats }: Pick<Run, 'heats'>, race: Race, name: string): number | undefined {
+function openRateIn({ heats }: Pick<Result, 'heats'>, race: Race, name: string): number | undefined {
   return (isProbe(race) ? undefined : race.openRate) ?? openRateOf(heats, name)
 }
 
 /** Passes, and then the latencies that claims are about: by then what a system can do is known, and it is as warm as it gets. */
-async function measureRace(course: Course, experiment: Experiment, { heats, settings }: Run): Promise<void> {
+async function measureRace(
+  course: Course,
+  experiment: Experiment,
+  { heats, settings }: Result,
+): Promise<void> {
   await measurePasses(course)
   const name = course.planned.race
   const known = openRateIn({ heats }, raceOf(experiment, name), name)

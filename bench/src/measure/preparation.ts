@@ -7,22 +7,22 @@ import { ENDING_MS } from '../experiment/budget.ts'
 import { deriveWarnings } from '../judge/derive-warnings.ts'
 import { LastingGenerator } from '../load/generator.ts'
 import type { Experiment } from '../model/experiment.ts'
-import type { StoredResult, Warning } from '../model/result.ts'
+import type { Result, Warning } from '../model/result.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the generator, warnings, saving. */
 
-export interface RunContext<Kind extends StoredResult = StoredResult> {
+export interface RunContext {
   progress: Progress
   /** Called with the result so far after every heat: an interruption loses the one in flight at most. */
-  save(result: Kind): void
+  save(result: Result): void
   /** An abort stops all servers; what was measured is in the result. */
   signal: AbortSignal
   download: boolean
 }
 
 /** What a measurement works with. */
-export interface PreparedRun<Kind extends StoredResult = StoredResult> extends RunContext<Kind> {
-  result: Kind
+export interface PreparedRun extends RunContext {
+  result: Result
   experiment: Experiment
   environment: Environment
   generator: LastingGenerator
@@ -33,11 +33,11 @@ export interface PreparedRun<Kind extends StoredResult = StoredResult> extends R
   store(): void
 }
 
-interface Preparation<Kind extends StoredResult> extends RunContext<Kind> {
+interface Preparation extends RunContext {
   experiment: Experiment
   openEnvironment(options: EnvironmentOptions): Promise<Environment>
   /** The figures that follow from what was measured so far; part of the result. */
-  figures(result: Kind): StoredResult['analysis']
+  figures(result: Result): Result['analysis']
 }
 
 /** What a person can do something about while it runs; all warnings stand at the end of the report. */
@@ -47,10 +47,10 @@ const AT_ONCE: ReadonlySet<Warning['kind']> = new Set(['busy', 'tools', 'not-sav
  * Prepares, lets `measure` fill the result in place, and clears up: generator stopped, result saved, finished unless it was aborted.
  * @throws {LoadError} with a sentence if no load can be offered
  */
-export async function withPreparedRun<Kind extends StoredResult>(
-  result: Kind,
-  preparation: Preparation<Kind>,
-  measure: (prepared: PreparedRun<Kind>) => Promise<void>,
+export async function withPreparedRun(
+  result: Result,
+  preparation: Preparation,
+  measure: (prepared: PreparedRun) => Promise<void>,
 ): Promise<void> {
   const { progress, save, figures } = preparation
   const seen: Warning[] = []
@@ -105,9 +105,9 @@ export async function withPreparedRun<Kind extends StoredResult>(
 const STOLEN = 0.01
 
 /** What every measurement does while generator and environment are there. */
-async function measureOn<Kind extends StoredResult>(
-  prepared: PreparedRun<Kind>,
-  measure: (prepared: PreparedRun<Kind>) => Promise<void>,
+async function measureOn(
+  prepared: PreparedRun,
+  measure: (prepared: PreparedRun) => Promise<void>,
 ): Promise<void> {
   const { result, signal, warn } = prepared
   const steal = watchSteal()

@@ -11,7 +11,7 @@ import { LEAST_STARTS } from '../judge/findings.ts'
 import { wrongCells } from '../judge/gates.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
 import type { Finding } from '../model/figures.ts'
-import type { StudyResult, Warning } from '../model/result.ts'
+import type { Result, Warning } from '../model/result.ts'
 import { type HeatPlan, runHeats } from './heats.ts'
 import { type Pace, pilot } from './pilot.ts'
 import { planOf } from './plan.ts'
@@ -19,7 +19,7 @@ import { type RunContext, withPreparedRun } from './preparation.ts'
 import { PilotError, type ProofOptions } from './proof.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS } from './warmup.ts'
 
-interface RaceRun extends RunContext<StudyResult>, ProofOptions {
+interface RaceRun extends RunContext, ProofOptions {
   guard: Guard
   /** Of the servers. */
   cores: number
@@ -36,7 +36,7 @@ interface RaceRun extends RunContext<StudyResult>, ProofOptions {
  */
 export async function runRace(
   experiment: Experiment,
-  result: StudyResult,
+  result: Result,
   { guard, cores, fillsTime, warnings, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
@@ -45,7 +45,7 @@ export async function runRace(
     ...context,
     experiment,
     openEnvironment: (options: EnvironmentOptions) => openCommands(experiment, { ...options, guard, cores }),
-    figures: (so: StudyResult) => analyse(known, so),
+    figures: (so: Result) => analyse(known, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     for (const warning of warnings) prepared.warn(warning)
@@ -56,7 +56,7 @@ export async function runRace(
       if (found === undefined) return
       known = { ...known, races: { ...known.races, [name]: found.race } }
       paces.set(name, { ...found.pace, openRate: race.openRate ?? found.pace.openRate })
-      result.race?.pilots.push(found.record)
+      result.pilots.push(found.record)
     }
     const { settings } = result
     const asked = settings.heats
@@ -112,7 +112,7 @@ export function fitsLatencies(
   return (LEAST_STARTS + 1) * heatMs(experiment, result, paces, LEAST_PASSES) <= leftMs
 }
 
-type Planned = Pick<StudyResult, 'cells' | 'settings'>
+type Planned = Pick<Result, 'cells' | 'settings'>
 
 type Paces = ReadonlyMap<string, Pace>
 
@@ -138,7 +138,7 @@ function heatMs({ races }: Experiment, { cells, settings }: Planned, paces: Pace
 }
 
 /** Milliseconds without which there cannot be enough starts for a verdict, however fast the systems are. */
-export function leastRaceMs({ races }: Experiment, { cells, settings }: StudyResult): number {
+export function leastRaceMs({ races }: Experiment, { cells, settings }: Result): number {
   const { minMs } = RACE_SETTINGS.openLoop
   const least = { ...settings, slices: LEAST_PASSES, openLoop: { minMs, maxMs: minMs } }
   return Object.entries(races).reduce((sum, [name, race]) => {
@@ -151,21 +151,20 @@ export function leastRaceMs({ races }: Experiment, { cells, settings }: StudyRes
 /** What the heats of a race are. With a precision, the planned ones are a pilot that says how many there have to be. */
 export function planOfRace(
   experiment: Experiment,
-  prepared: Omit<Parameters<typeof planOf>[1], 'result'> & { result: StudyResult },
+  prepared: Parameters<typeof planOf>[1],
   openRates?: ReadonlyMap<string, number>,
 ): HeatPlan {
   const { result } = prepared
-  const { heats } = result.settings
-  const precision = result.race?.precision ?? null
+  const { heats, precision } = result.settings
   let needed: number | undefined
   return {
     ...planOf(experiment, prepared, openRates),
-    most: precision === null ? heats : MOST_HEATS,
+    most: precision === undefined ? heats : MOST_HEATS,
     least: 0,
     isEnough: ({ heat }) => {
       // What has failed once is void, and the others have nothing to be compared with.
       if (wrongCells(result).size > 0) return true
-      if (precision === null || heat <= heats) return false
+      if (precision === undefined || heat <= heats) return false
       needed ??= heatsFor(precision, heats, analyse(experiment, result).findings)
       return heat > needed
     },

@@ -5,7 +5,7 @@ import { type Environment, type EnvironmentOptions, systemOf } from '../environm
 import { openNative } from '../environments/native/environment.ts'
 import { analyse } from '../judge/analysis.ts'
 import type { Experiment } from '../model/experiment.ts'
-import type { StoredResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { runHeats } from './heats.ts'
 import { planOf } from './plan.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
@@ -15,10 +15,10 @@ import { type PreparedRun, type RunContext, withPreparedRun } from './preparatio
  * but every n-th heat of all races before the next, so that a slow minute does not hit one race alone.
  * @throws {LoadError} with a sentence, if no load can be offered
  */
-export async function runExperiment<Kind extends StoredResult>(
+export async function runExperiment(
   experiment: Experiment,
-  result: Kind,
-  context: RunContext<Kind>,
+  result: Result,
+  context: RunContext,
 ): Promise<void> {
   // Of several studies all were planned when the first one began.
   result.startedAt = new Date().toISOString()
@@ -26,7 +26,7 @@ export async function runExperiment<Kind extends StoredResult>(
     ...context,
     experiment,
     openEnvironment: (options: EnvironmentOptions) => open(experiment, result, options),
-    figures: (so: Kind) => analyse(experiment, so),
+    figures: (so: Result) => analyse(experiment, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     const beganAt = performance.now()
@@ -40,7 +40,7 @@ export async function runExperiment<Kind extends StoredResult>(
 /** A study of commands starts them as `race` does. */
 async function open(
   experiment: Experiment,
-  { cells }: StoredResult,
+  { cells }: Result,
   options: EnvironmentOptions,
 ): Promise<Environment> {
   if (!Object.values(experiment.systems).every(({ command }) => command !== undefined))

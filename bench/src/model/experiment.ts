@@ -7,7 +7,7 @@ import type { Target } from '@startgrid/wire/target.ts'
  * commands of a person become one (bench/src/experiment).
  */
 export interface Experiment {
-  /** Of a study, as it is typed, and the name of its file and page: `nginx-proxy`. Else empty. */
+  /** Of a study, as it is typed, and the name of its file and page: `nginx-proxy`. Of commands `race`, of the grid empty. */
   name: string
   /** By name. A race, a claim and a step refer to these. */
   systems: Readonly<Record<string, System>>
@@ -27,6 +27,10 @@ export interface Study extends Experiment {
   question: string
   /** Absent for a question of our own. */
   source?: Source
+}
+
+export function isStudy(experiment: Experiment): experiment is Study {
+  return 'question' in experiment
 }
 
 export interface Source {
@@ -51,6 +55,10 @@ export interface System {
   command?: Command
   /** Where a server listens that somebody else started: `http://10.0.0.9:3000`. Nothing of it is stopped. */
   running?: string
+  /** What a command was checked out from. */
+  commit?: string
+  /** With which versions of programs a command is started, as far as they are on the person's PATH: `node 22.15.0 and npm 10.9.2`. */
+  tools?: string
   /** What the client talks to. Absent: the server itself. */
   nginx?: {
     front: FrontKind /** Default 1. */
@@ -324,7 +332,7 @@ export interface Measured {
 }
 
 export function isProbe(race: Race): race is ProbeRace {
-  return 'probe' in race
+  return !('workload' in race)
 }
 
 export function isRanked(race: Race | undefined): boolean {

@@ -1,9 +1,17 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
-import type { Study } from './experiment.ts'
-import type { StoredResult, StudyResult } from './result.ts'
+import type { Result } from './result.ts'
 
 /** Results as files. */
 
@@ -11,7 +19,7 @@ import type { StoredResult, StudyResult } from './result.ts'
 export const RESULTS = fileURLToPath(new URL('../../results/', import.meta.url))
 
 /** The version of the format. A file of another one is measured again. */
-const SCHEMA = 6
+const SCHEMA = 7
 
 /** A file that is not a result; the message is a sentence. */
 export class ResultError extends ForeseenError {
@@ -19,14 +27,25 @@ export class ResultError extends ForeseenError {
 }
 
 /** @throws {ResultError} if the file cannot be read, or is not a result of this version */
-export function readResult(path: string): StoredResult {
-  const stored = parseFile(path) as Partial<StoredResult> | null
-  const { kind, schema } = stored ?? {}
-  const isResult = schema === SCHEMA && (kind === 'rate' || kind === 'study')
-  if (isResult) return stored as StoredResult
+export function readResult(path: string): Result {
+  const stored = parseFile(path) as Partial<Result> | null
+  const { experiment, schema } = stored ?? {}
+  if (schema === SCHEMA && experiment !== undefined) return stored as Result
   throw new ResultError(
     `${path} is not a result of this version (its schema is ${JSON.stringify(schema)}, here it is ${SCHEMA}): measure again.`,
   )
+}
+
+/**
+ * The result in a file, or those in the directory of a run: one that measured several studies has several.
+ * @throws {ResultError} as `readResult`
+ */
+export function openResults(path: string): { result: Result; file: string }[] {
+  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  const single = isDirectory ? join(path, 'result.json') : path
+  const files = isDirectory && !existsSync(single) ? globSync('*.json', { cwd: path }).toSorted() : []
+  const paths = files.length === 0 ? [single] : files.map((name) => join(path, name))
+  return paths.map((file) => ({ result: readResult(file), file }))
 }
 
 /** @throws {ResultError} if it is not there, or not JSON */
@@ -41,16 +60,11 @@ function parseFile(path: string): unknown {
   }
 }
 
-/** The files of studies in the directory of a run, in the order in which they are measured. */
-export function studyPaths(studies: readonly Pick<Study, 'name'>[], directory: string): string[] {
-  return studies.map(({ name }) => join(directory, `${name}.json`)).filter((path) => existsSync(path))
-}
-
 /**
  * In one step, so that a reader or an interruption never sees half of it.
  * @throws {Error} of the file system; the old file then stays as it was
  */
-export function writeResult(path: string, result: StoredResult): void {
+export function writeResult(path: string, result: Result): void {
   mkdirSync(dirname(path), { recursive: true })
   const temporary = `${path}.${process.pid}.tmp`
   try {
@@ -60,9 +74,4 @@ export function writeResult(path: string, result: StoredResult): void {
     rmSync(temporary, { force: true })
     throw error
   }
-}
-
-/** What a report of a study needs: figures without heats. */
-export function recordOf(result: StudyResult): StudyResult {
-  return { ...result, conformance: [], heats: [] }
 }

@@ -33,4 +33,6 @@ export interface Settings {
   cores: Cores | null
   /** How long an open loop lasts; null where no latency is asked for. */
   openLoop: Span | null
+  /** Half-width of intervals, as a part of 1, for which the number of heats is chosen after the first ones; absent: all are planned. */
+  precision?: number
 }

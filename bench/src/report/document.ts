@@ -1,6 +1,6 @@
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Table } from '@startgrid/cli/table.ts'
-import type { Run } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 
 /** What a result says. A terminal, Markdown and a page show it, and know nothing of races. */
 export interface Document {
@@ -30,7 +30,7 @@ export interface Section {
 }
 
 /** What a reader of a result must know. */
-export function warningsOf({ finishedAt, warnings }: Pick<Run, 'finishedAt' | 'warnings'>): string[] {
+export function warningsOf({ finishedAt, warnings }: Pick<Result, 'finishedAt' | 'warnings'>): string[] {
   const interrupted = 'Interrupted: not everything that was planned was measured.'
   return [...(finishedAt === null ? [interrupted] : []), ...warnings.map(({ text }) => text)]
 }

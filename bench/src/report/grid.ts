@@ -1,12 +1,12 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
-import type { RaceResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { type Document, warningsOf } from './document.ts'
 import { describeReach, describeSettings, provenanceOf } from './provenance.ts'
 import { raceChart, raceSections } from './race.ts'
 import { describeFailures, describeSkipped, findingOf, summarise } from './summary.ts'
 
 /** What a result of the grid says. */
-export function documentOf(result: RaceResult): Document {
+export function documentOf(result: Result): Document {
   const { startedAt, command } = result
   const chart = raceChart(result)
   const missing = [...describeSkipped(result), ...describeFailures(result)]
@@ -27,7 +27,7 @@ export function documentOf(result: RaceResult): Document {
 }
 
 /** What the headings mean, and how far the figures reach. */
-function legendOf(result: RaceResult): string[] {
+function legendOf(result: Result): string[] {
   const reach = describeReach(result)
   const hasCosts = result.analysis?.cells.some(({ figures }) => figures.cpu !== undefined) ?? true
   return [

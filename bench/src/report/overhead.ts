@@ -11,7 +11,7 @@ import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { NGINX, pageOf, systemOf } from '../../studies/overhead/study.ts'
 import type { Analysis, CellFigures } from '../model/figures.ts'
-import type { StudyResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { ResultError } from '../model/result-file.ts'
 import { writeBetween } from '../publish.ts'
 
@@ -105,7 +105,7 @@ const PAGE = fileURLToPath(new URL('../../../docs/choosing-a-framework.md', impo
  * @throws {ResultError} if the page has no place for them, or a system was skipped
  */
 export function writeOverhead(
-  { analysis, cells, settings, versions, machine, startedAt }: StudyResult,
+  { analysis, cells, settings, versions, machine, startedAt }: Result,
   page = PAGE,
 ): void {
   const skipped = cells.find((cell) => cell.skipped !== null)

@@ -3,26 +3,25 @@ import { plural } from '@startgrid/cli/text.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
 import { PROFILES } from '../experiment/profiles.ts'
-import type { RaceResult, StoredResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import type { Cores } from '../model/settings.ts'
 
 /** Where a result comes from. */
 
 /** Sentences: the time, the machine, what ran there, and what was proven. */
-export function provenanceOf(result: StoredResult): string[] {
+export function provenanceOf(result: Result): string[] {
   const { startedAt, finishedAt, conformance, machine, settings, versions, nginx, seed } = result
   const proven = conformance.filter(({ differences }) => differences.length === 0).length
   const ended = finishedAt === null ? 'an interruption' : formatTimestamp(finishedAt)
-  const asked = result.kind === 'study' ? result.race : undefined
+  const systems = Object.values(result.experiment.systems)
+  const isOfCommands = systems.every(({ command, running }) => (command ?? running) !== undefined)
   // Nobody knows where a server runs that was there before.
-  const isOfServers = asked?.systems.every(({ url }) => url !== null) ?? false
+  const isOfServers = systems.every(({ running }) => running !== undefined)
   return [
     `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
     `Machine: ${describeMachine(machine)}.`,
     `Cores: ${describeCores(settings.cores, isOfServers)}.`,
-    ...(asked !== undefined
-      ? []
-      : [`Versions: ${describeVersions(versions)}.`, `Proxy: ${describeNginx(nginx)}.`]),
+    ...(isOfCommands ? [] : [`Versions: ${describeVersions(versions)}.`, `Proxy: ${describeNginx(nginx)}.`]),
     `Source: startgrid ${versions.startgrid}, lockfile ${versions.lockfile}, seed ${seed}.`,
     ...(conformance.length === 0
       ? []
@@ -42,14 +41,14 @@ export function nameCores(cores: readonly number[]): string {
   return `${cores.length === 1 ? 'core' : 'cores'} ${cores.join(', ')}`
 }
 
-function describeNginx(nginx: StoredResult['nginx']): string {
+function describeNginx(nginx: Result['nginx']): string {
   if (nginx === null) return 'no NGINX'
   const njs = nginx.njs === null ? 'no njs' : `njs ${nginx.njs.version} on engine ${nginx.njs.engine}`
   return `NGINX ${nginx.version} (${nginx.kind}), ${njs}`
 }
 
 /** How much was measured. */
-export function describeSettings(result: RaceResult): string {
+export function describeSettings(result: Result): string {
   const { settings, cells, heats } = result
   const { profile, slices, sliceMs } = settings
   const slice = `of ${sliceMs} ms`
@@ -61,7 +60,7 @@ export function describeSettings(result: RaceResult): string {
 }
 
 /** What the effort can and cannot show: sentences. */
-export function describeReach({ settings: { profile } }: RaceResult): string | null {
+export function describeReach({ settings: { profile } }: Result): string | null {
   if (profile === 'custom') return 'The effort was set by hand: what it could show is said below the chart.'
   if (profile === 'full') return null
   return PROFILES[profile].shows

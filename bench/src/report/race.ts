@@ -25,13 +25,13 @@ import { openRateOf } from '../judge/latencies.ts'
 import { type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
 import type { CellFigures, Control, MainMetric, ProxyCost } from '../model/figures.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { RaceResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { type Chart, type Panel, ratioChart, type Section } from './document.ts'
 import { describeOpenLoop, formatSeconds, lateNotes, voidNotes as openLoopNotes } from './study/tables.ts'
 import { describeUnplaced, formatEffect, leadersOf, outcomeOf, shortName } from './summary.ts'
 
 /** Every race as one picture, best first: topologies as columns, roles as rows. */
-export function raceChart(result: RaceResult): Chart | undefined {
+export function raceChart(result: Result): Chart | undefined {
   const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
   const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
   const [roles, topologies] = [order(({ race }) => race), order(({ topology }) => topology)]
@@ -53,7 +53,7 @@ export function raceChart(result: RaceResult): Chart | undefined {
   })
 }
 
-function panelOf({ race: role, topology, entries, races }: Standing, result: RaceResult): Panel {
+function panelOf({ race: role, topology, entries, races }: Standing, result: Result): Panel {
   const race = races.rate
   const leaders = race === null ? [] : leadersOf(race).leaders
   const dots = entries.flatMap(({ spec, places: { rate } }) => {
@@ -69,7 +69,7 @@ function panelOf({ race: role, topology, entries, races }: Standing, result: Rac
 }
 
 /** The sections of a race: a table per role and topology, what NGINX costs, and what they rest on. */
-export function raceSections(result: RaceResult): Section[] {
+export function raceSections(result: Result): Section[] {
   if (result.analysis === null) return []
   return [
     ...standingsOf(result).map((standing) => standingSection(standing, result)),
@@ -79,7 +79,7 @@ export function raceSections(result: RaceResult): Section[] {
   ]
 }
 
-function standingSection(standing: Standing, result: RaceResult): Section {
+function standingSection(standing: Standing, result: Result): Section {
   const { race: role, topology, workload, connections, races } = standing
   const outcome = outcomeOf(standing, result)
   const found = outcome === null ? '' : `${outcome}; `
@@ -95,7 +95,7 @@ function standingSection(standing: Standing, result: RaceResult): Section {
 }
 
 /** The twin counts too. */
-function voidNotes({ race: role, topology }: Standing, result: RaceResult): string[] {
+function voidNotes({ race: role, topology }: Standing, result: Result): string[] {
   const own = new Set(
     result.cells.filter((cell) => cell.role === role && cell.topology === topology).map(({ id }) => id),
   )
@@ -107,7 +107,7 @@ function voidNotes({ race: role, topology }: Standing, result: RaceResult): stri
 }
 
 /** At which rate latencies are measured, and why one is missing. */
-function latencyNotes({ race, entries }: Standing, { heats }: RaceResult): string[] {
+function latencyNotes({ race, entries }: Standing, { heats }: Result): string[] {
   const rate = openRateOf(heats, race)
   if (rate === undefined) return []
   const late = entries.map(({ spec, figures }) => ({ cell: { title: nameOf(spec) }, shown: figures }))
@@ -195,7 +195,7 @@ function counted(heading: string, priority: number, text: (figures: CellFigures)
 }
 
 /** What NGINX in front costs each app. */
-function proxySection(result: RaceResult): Section[] {
+function proxySection(result: Result): Section[] {
   const costs = result.analysis?.proxyCosts ?? []
   if (costs.length === 0) return []
   const groups = [...Map.groupBy(costs, ({ app, topology }) => `${app} ${topology}`).values()]
@@ -224,7 +224,7 @@ function proxySection(result: RaceResult): Section[] {
 }
 
 /** Each pair of a race once, as it was tested. */
-function pairSections(result: RaceResult): Section[] {
+function pairSections(result: Result): Section[] {
   const races = standingsOf(result).flatMap(({ races }) => races.rate ?? [])
   const pairs = races.flatMap((race) => race.pairs.map((pair) => ({ ...pair, race })))
   if (pairs.length === 0) return []
@@ -249,7 +249,7 @@ function formatP(p: number): string {
 }
 
 /** What a race found where there is nothing to find, and what it could have found. */
-function controlSection(result: RaceResult): Section[] {
+function controlSection(result: Result): Section[] {
   const races = (result.analysis?.races ?? []).flatMap(({ control, ...race }) =>
     control === null ? [] : [{ ...race, ...control, race: `${race.race} ${race.topology}` }],
   )

@@ -8,7 +8,7 @@ import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { CACHED } from '../../studies/startup/study.ts'
 import type { Metric } from '../model/experiment.ts'
-import type { StudyResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 import { ResultError } from '../model/result-file.ts'
 import { writeBetween } from '../publish.ts'
 
@@ -30,7 +30,7 @@ const HEADINGS = ['start ms', '95 %', 'with cache', 'MB ready', 'MB peak', 'imag
  * @throws {ResultError} if the page has no place for it, or nothing was measured
  */
 export function writeStartup(
-  { analysis, settings, versions, machine, startedAt }: StudyResult,
+  { analysis, settings, versions, machine, startedAt }: Result,
   { page = PAGE, imageBytes = imageSize } = {},
 ): void {
   const cells = analysis?.cells ?? []

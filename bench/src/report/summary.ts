@@ -6,12 +6,12 @@ import type { Cell } from '../model/cell.ts'
 import type { RaceFigures } from '../model/figures.ts'
 import type { Heat } from '../model/heat.ts'
 import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { RaceResult } from '../model/result.ts'
+import type { Result } from '../model/result.ts'
 
 /** What a result says, in sentences that its figures make. */
 
 /** What else there is to say: a few sentences, the most important first. */
-export function summarise(result: RaceResult): string[] {
+export function summarise(result: Result): string[] {
   return [
     ...describeProxies(result),
     ...describeControls(result),
@@ -24,7 +24,7 @@ export function summarise(result: RaceResult): string[] {
 const ALIKE = 1.25
 
 /** The headline: `Bun and node lead hello; all 6 are within a factor of 1.20 in ssr`: of each role, direct where it was measured so. */
-export function findingOf(result: RaceResult): string {
+export function findingOf(result: Result): string {
   const roles = Map.groupBy(standingsOf(result), ({ race }) => race)
   const found = [...roles].flatMap(([role, standings]) => {
     const standing = standings.find(({ topology }) => topology === 'direct') ?? standings[0]
@@ -39,7 +39,7 @@ export function findingOf(result: RaceResult): string {
 }
 
 /** Who leads a race, or what there is to say instead: `bun leads`; null if nothing was ranked. */
-export function outcomeOf({ races: { rate: race } }: Standing, result: RaceResult): string | null {
+export function outcomeOf({ races: { rate: race } }: Standing, result: Result): string | null {
   const [best] = race?.ranks ?? []
   if (race === null || best === undefined) return null
   if (race.ranks.length === 1) return `only ${shortName(best.cell, result)} was measured`
@@ -76,7 +76,7 @@ function isPlaced({ pairs, ranks, smallestEffect }: RaceFigures, cell: string): 
 }
 
 /** Who may be the first only because its launches differ: `express could not be placed: one of 3 launches ran at 0.6 of the others.` */
-export function describeUnplaced({ races: { rate: race }, entries }: Standing, result: RaceResult): string[] {
+export function describeUnplaced({ races: { rate: race }, entries }: Standing, result: Result): string[] {
   if (race === null || race.pairs.every(({ p }) => p === null)) return []
   const { first, isOpen } = leadersOf(race)
   const rivals = entries.map(({ spec }) => spec.id)
@@ -89,7 +89,7 @@ export function describeUnplaced({ races: { rate: race }, entries }: Standing, r
         )
 }
 
-function whyUnplaced(cell: string, rivals: readonly string[], { heats }: RaceResult): string {
+function whyUnplaced(cell: string, rivals: readonly string[], { heats }: Result): string {
   const launches = heats.flatMap((heat) => {
     const own = rateIn(heat, cell)
     const others = rivals.flatMap((id) => (id === cell ? [] : (rateIn(heat, id) ?? [])))
@@ -111,7 +111,7 @@ function rateIn({ slices }: Heat, cell: string): number | null {
 }
 
 /** `Behind nginx, hello keeps 42 % of its direct req/s and ssr 66 % (medians): NGINX takes 23.1 µs of the same core for each request.` */
-function describeProxies({ analysis, cells }: RaceResult): string[] {
+function describeProxies({ analysis, cells }: Result): string[] {
   const costs = analysis?.proxyCosts.filter(({ metric }) => metric === 'rate') ?? []
   return [...Map.groupBy(costs, ({ topology }) => topology)].map(([topology, group]) => {
     const roles = [...Map.groupBy(group, ({ race }) => race)].map(
@@ -132,7 +132,7 @@ function describeProxies({ analysis, cells }: RaceResult): string[] {
 }
 
 /** One sentence about all A/A twins. */
-function describeControls({ analysis }: RaceResult): string[] {
+function describeControls({ analysis }: Result): string[] {
   const races = (analysis?.races ?? []).filter(({ control }) => control !== null)
   const controls = races.flatMap(({ control }) => control ?? [])
   if (controls.length === 0) return ['There was no A/A control: no app raced under two names.']
@@ -164,7 +164,7 @@ const USEFUL_WIDTH = 0.3
 const MOST_TIMES_LONGER = 16
 
 /** What is decided, how certain ratios are, which differences stay hidden, and what more time would buy. */
-function describeCertainty({ analysis, cells, heats }: RaceResult): string[] {
+function describeCertainty({ analysis, cells, heats }: Result): string[] {
   const width = analysis === null ? null : typicalWidth(analysis)
   if (analysis === null || width === null) return []
   const launches = Math.max(...heats.map(({ heat }) => heat))
@@ -207,7 +207,7 @@ function describeSmallest(races: readonly RaceFigures[]): string[] {
 }
 
 /** The twin is a control, and no cell that anybody asked for. */
-function describeVoidCount({ analysis, cells }: RaceResult): string[] {
+function describeVoidCount({ analysis, cells }: Result): string[] {
   const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
   const { length: count } = (analysis?.cells ?? []).filter((one) => one.void !== null && !twins.has(one.cell))
   if (count === 0) return []
@@ -217,7 +217,7 @@ function describeVoidCount({ analysis, cells }: RaceResult): string[] {
 }
 
 /** What was not tried: a sentence per reason. */
-export function describeSkipped({ cells }: RaceResult): string[] {
+export function describeSkipped({ cells }: Result): string[] {
   const skipped = cells.filter((cell) => cell.skipped !== null && cell.twinOf === null)
   return [...Map.groupBy(skipped, (cell) => cell.skipped ?? '')].map(
     ([reason, group]) => `Not tried: ${listOf(group.map(({ id }) => id))} (${reason}).`,
@@ -225,7 +225,7 @@ export function describeSkipped({ cells }: RaceResult): string[] {
 }
 
 /** What broke: a sentence per cell and reason. */
-export function describeFailures({ heats }: Pick<RaceResult, 'heats'>): string[] {
+export function describeFailures({ heats }: Pick<Result, 'heats'>): string[] {
   const all = heats.flatMap(({ heat, failures }) => failures.map((one) => ({ ...one, when: `heat ${heat}` })))
   return [...Map.groupBy(all, ({ cell, reason }) => `${cell}: ${reason}`)].map(
     ([what, group]) => `Failed in ${listOf(group.map(({ when }) => when))}: ${what}.`,
@@ -233,7 +233,7 @@ export function describeFailures({ heats }: Pick<RaceResult, 'heats'>): string[]
 }
 
 /** The framework of a cell, as the tables name it. */
-export function shortName(id: string, result: RaceResult): string {
+export function shortName(id: string, result: Result): string {
   const spec: Cell | undefined = result.cells.find((cell) => cell.id === id)
   return spec === undefined ? id : nameOf(spec)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeRegressions, whyRunFailed } from '../../src/cli/exit-code.ts'
-import type { StudyResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { analysed } from '../fixtures/analysed.ts'
 import { golden } from '../fixtures/golden.ts'
 import { amongCommands } from '../fixtures/race-of-commands.ts'
@@ -34,7 +34,7 @@ test('a cell that was never measured fails the command', () => {
 })
 
 /** A stored race of commands, in which `after` handles 0.65 (0.59–0.73) times as much as `before`. */
-function commands(change: (result: StudyResult) => void = () => {}): StudyResult {
+function commands(change: (result: Result) => void = () => {}): Result {
   const result = golden('commands')
   change(result)
   return analysed(result)
@@ -51,11 +51,11 @@ test('--fail-on-regression fails where the whole interval is beyond the limit', 
 
 test('--fail-on-regression: a faster one is none, and what would have been caught is told', () => {
   const faster = commands((result) => {
-    const [before, after, ...twin] = result.race?.systems ?? []
+    const [before, after] = result.cells
     assert.ok(before && after)
-    Object.assign(result.race ?? {}, { systems: [after, before, ...twin], twin: null })
-    for (const pilot of result.race?.pilots ?? [])
-      pilot.systems.splice(0, 3, ...pilot.systems.slice(0, 2).reverse())
+    result.cells.splice(0, 2, after, before)
+    for (const system of Object.values(result.experiment.systems)) delete system.twinOf
+    for (const pilot of result.pilots) pilot.systems.splice(0, 3, ...pilot.systems.slice(0, 2).reverse())
   })
   const { regressions, caught, unjudged } = judgeRegressions(faster, 0.03)
   assert.deepEqual([regressions, unjudged], [[], []])
@@ -86,6 +86,6 @@ test('a race of commands fails if a system responds wrongly, whatever the others
       if (slice.cell.endsWith(' after')) slice.errors = { status: 2 }
   })
   assert.deepEqual(whyRunFailed(wrong), [
-    'race: 1 of 3 cells could not be run, or responded wrongly: exit code 1.',
+    'race: 1 of 2 cells could not be run, or responded wrongly: exit code 1.',
   ])
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import type { RaceResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import {
   assertNothingLeft,
   failuresOf,
@@ -77,7 +77,7 @@ test('after kill -9 nothing is left running, and the report can be made', { skip
 })
 
 /** At least one heat, and its report. */
-function assertReported(place: string): RaceResult {
+function assertReported(place: string): Result {
   const result = readResult(join(place, 'out/result.json'))
   assert.equal(result.finishedAt, null)
   assert.ok(result.heats.length >= 1 && result.heats.length < 100, `${result.heats.length} heats`)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import type { RaceResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { assertNothingLeft, CLI, failuresOf, readResult, SHORT, start } from '../fixtures/bench-run.ts'
 import { startCommandLine } from '../fixtures/command-line.ts'
 
@@ -53,7 +53,7 @@ test('a short run: tables, result and reports, the same as JSON, and nothing lef
   if (nginx.kind !== 'none') assertMeasuredBehindNginx(result)
 })
 
-function assertMeasuredBehindNginx({ heats, cells }: RaceResult): void {
+function assertMeasuredBehindNginx({ heats, cells }: Result): void {
   const node = heats[0]?.slices.findLast(({ cell }) => cell === 'node/status nginx')
   assert.deepEqual(node?.errors, {})
   if (process.platform === 'linux') {
@@ -71,7 +71,7 @@ test('an app that does not come up is void with its own words, and that is exit 
   const { place, ended } = start(args, { TRUST_PROXY: 'nonsense' })
   const { code, stdout, stderr } = await ended
   assert.equal(code, 1, stderr)
-  const result = JSON.parse(stdout) as RaceResult
+  const result = JSON.parse(stdout) as Result
   assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
   assert.equal(result.analysis?.cells.length, 2)
   for (const cell of result.analysis?.cells ?? []) {

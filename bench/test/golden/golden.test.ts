@@ -1,10 +1,9 @@
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { reportOf } from '../../src/cli/stored.ts'
 import type { Document } from '../../src/report/document.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
+import { reportOf } from '../../src/report/output.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
-import { STUDIES } from '../../studies/index.ts'
 import { golden, NAMES } from '../fixtures/golden.ts'
 
 /**
@@ -40,7 +39,7 @@ for (const name of NAMES)
   test(`${name}: figures and reports are as they were`, (context) => {
     const result = golden(name)
     const { analysis, warnings } = result
-    const { document } = reportOf(result, { directory: '', studies: STUDIES })
+    const document = reportOf(result)
     keep(context, name, {
       'figures.txt': linesOf({
         ...(Array.isArray(analysis) ? { cells: analysis } : analysis),

@@ -12,7 +12,7 @@ import { runHeats } from '../../src/measure/heats.ts'
 import { planOf } from '../../src/measure/plan.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import type { Heat } from '../../src/model/heat.ts'
-import type { StoredResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { histogramOf } from '../fixtures/trials.ts'
 
 /** The same seed in the same simulated world gives the same schedule, heats and figures, whatever becomes of the code between. */
@@ -122,7 +122,7 @@ test('a study', async (context) => {
   keep(context, 'study', { ...partsOf(result.heats), figures: analyse(STUDY, result) })
 })
 
-function prepare(result: StoredResult): void {
+function prepare(result: Result): void {
   result.conformance = result.cells.map(({ id }) => ({
     cell: id,
     checked: 1,
@@ -132,7 +132,7 @@ function prepare(result: StoredResult): void {
 }
 
 /** Servers of the world, and a generator that also offers open loops. */
-function simulateLoads(world: World, result: StoredResult) {
+function simulateLoads(world: World, result: Result) {
   const { generator, environment, load } = simulate(world, result)
   const offer: LastingGenerator['offer'] = async ({ target, rate, durationMs = 0, onPhase }) => {
     await onPhase?.('open')

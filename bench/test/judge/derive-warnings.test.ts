@@ -3,19 +3,19 @@ import { describe, test } from 'node:test'
 import { deriveWarnings } from '../../src/judge/derive-warnings.ts'
 import type { Analysis } from '../../src/model/figures.ts'
 import type { Slice } from '../../src/model/heat.ts'
-import type { RaceResult, Warning } from '../../src/model/result.ts'
+import type { Result, Warning } from '../../src/model/result.ts'
 import { SILENT } from '../fixtures/evidence.ts'
 import { withTrials } from '../fixtures/golden.ts'
 import { rateResult, suspectResult } from '../fixtures/results.ts'
 import { trialOf } from '../fixtures/trials.ts'
 
-const analysisOf = ({ analysis }: RaceResult): Analysis => {
+const analysisOf = ({ analysis }: Result): Analysis => {
   assert.ok(analysis)
   return analysis
 }
 
 /** A result in which nothing is to be warned of. */
-function cleanResult(): RaceResult {
+function cleanResult(): Result {
   const result = rateResult()
   const heats = result.heats.map((heat) => ({
     ...heat,
@@ -33,11 +33,11 @@ function cleanResult(): RaceResult {
   }
 }
 
-function withSlices(result: RaceResult, change: (slice: Slice) => Slice): RaceResult {
+function withSlices(result: Result, change: (slice: Slice) => Slice): Result {
   return { ...result, heats: result.heats.map((heat) => ({ ...heat, slices: heat.slices.map(change) })) }
 }
 
-const find = (result: RaceResult, kind: Warning['kind']) =>
+const find = (result: Result, kind: Warning['kind']) =>
   deriveWarnings(result).flatMap((one) => (one.kind === kind ? one.text : []))
 
 test('a clean result has no warnings, nor has one that has just begun', () => {

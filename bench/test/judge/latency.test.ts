@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
 import type { Trial } from '../../src/model/heat.ts'
-import type { RaceResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { rankedOf } from '../fixtures/analysed.ts'
@@ -20,7 +20,7 @@ const HISTOGRAMS = new Map(MEDIANS.map((ms) => [ms, histogramOf(uniform(1000, 2 
 function withLatencies(
   change: (trial: Trial) => Partial<Trial> = () => ({}),
   tooSlow: string[] = [],
-): RaceResult {
+): Result {
   const result = rateResult()
   for (const cell of result.cells) cell.openLoop = APPS.includes(cell.id)
   for (const heat of result.heats) {
@@ -35,13 +35,13 @@ function withLatencies(
   return { ...result, analysis: analyse(rankedOf(result), result) }
 }
 
-function figuresOf({ analysis }: RaceResult, id: string) {
+function figuresOf({ analysis }: Result, id: string) {
   const figures = analysis?.cells.find(({ cell }) => cell === id)
   assert.ok(figures)
   return figures
 }
 
-function textOf(result: RaceResult, columns = 120): string {
+function textOf(result: Result, columns = 120): string {
   return formatTerminal(documentOf(result), { columns, color: false }).replace(/[^\S\n]+/g, ' ')
 }
 

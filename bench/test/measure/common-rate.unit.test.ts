@@ -11,8 +11,7 @@ import { baseOf, measureAtCommonRate } from '../../src/measure/common-rate.ts'
 import { type Course, newHeat } from '../../src/measure/heat.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import type { Trial } from '../../src/model/heat.ts'
-import type { StudyResult } from '../../src/model/result.ts'
-import { recordOf } from '../../src/model/result-file.ts'
+import type { Result } from '../../src/model/result.ts'
 import { documentOfStudy } from '../../src/report/study/document.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { QUIET } from '../fixtures/evidence.ts'
@@ -67,7 +66,7 @@ function soundLoad(system: string, change: Partial<Trial> = {}): Trial {
 }
 
 /** Two heats in which each system's mean latency is this many milliseconds. */
-function measure(means: Readonly<Record<string, readonly number[]>>): StudyResult {
+function measure(means: Readonly<Record<string, readonly number[]>>): Result {
   const result = measureOnPaper(
     { fast: [40_000, 41_000], slow: [20_100, 20_000], wide: [40_000, 41_000] },
     LATE,
@@ -85,7 +84,7 @@ function measure(means: Readonly<Record<string, readonly number[]>>): StudyResul
 
 const MEANS = { fast: [0.5, 0.52], slow: [1, 1.02], wide: [0.6, 0.61] }
 
-function analyse(study: Study, change: (result: StudyResult) => void = () => {}) {
+function analyse(study: Study, change: (result: Result) => void = () => {}) {
   const result = measure(MEANS)
   change(result)
   result.analysis = analyseStudy(study, result)
@@ -167,7 +166,7 @@ describe('a claim about latency', () => {
   })
 
   test('a generator that hiccupped takes p99 and leaves the median, and reports and claims say so', () => {
-    const hiccup = ({ heats }: StudyResult) => {
+    const hiccup = ({ heats }: Result) => {
       for (const load of heats.flatMap(({ trials }) => trials)) load.histogram = LONG_TAILED
       for (const load of heats[0]?.trials ?? []) load.lagHistogram = HICCUP
     }
@@ -178,7 +177,7 @@ describe('a claim about latency', () => {
     const late = ['mean-latency', 'p97.5-latency', 'p99-latency']
     deepEqual(fast?.openLoop, { launches: 2, voidedBecause: null, late })
     equal(fast?.figures['median-latency']?.value.toFixed(4), '0.0008')
-    const text = formatTerminal(documentOfStudy(LATE, recordOf(result)), { columns: 80, color: false })
+    const text = formatTerminal(documentOfStudy(result), { columns: 80, color: false })
     match(text.replace(/\s+/g, ' '), /No p99 of fast, slow and wide: in more than half/)
   })
 
@@ -191,7 +190,7 @@ describe('a claim about latency', () => {
   })
 
   test('a system that is too slow for the rate says so, one that was not asked is not judged', () => {
-    const tooSlow = (result: StudyResult, most: number) => {
+    const tooSlow = (result: Result, most: number) => {
       for (const { commonRate } of result.heats.slice(0, most))
         if (commonRate) commonRate.tooSlow = ['race slow']
       for (const cell of result.cells) if (cell.app === 'wide') cell.openLoop = false
@@ -297,7 +296,7 @@ test('reports show the latencies with their rate', () => {
     for (const { trials } of heats)
       for (const load of trials) if (load.cell === 'race wide') load.errors = { reset: 1 }
   })
-  const text = formatTerminal(documentOfStudy(MEAN, recordOf(result)), { columns: 80, color: false })
+  const text = formatTerminal(documentOfStudy(result), { columns: 80, color: false })
   for (const line of text.split('\n')) ok(line.length <= 80, line)
   match(text, / 0\.50 +0\.5\d \(0\.\d+–0\.\d+\) +holds\n/)
   match(text, /^system +req\/s +95 % +CPU µs +p50 ms +p99 ms +mean ms +p90 ms +p97\.5 ms$/m)

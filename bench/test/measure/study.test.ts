@@ -9,7 +9,7 @@ import { createStudyResult } from '../../src/experiment/result.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runExperiment } from '../../src/measure/run.ts'
 import type { Study } from '../../src/model/experiment.ts'
-import type { StudyResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
 import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
 
@@ -50,15 +50,12 @@ const TINY: Study = {
 
 const SILENT: Progress = { begin() {}, update() {}, say() {}, stop() {} }
 
-function planned(study: Study): StudyResult {
+function planned(study: Study): Result {
   const options = { profile: 'quick', heats: 2, seed: 7 } as const
   return createStudyResult(study, options, 'test')
 }
 
-async function run(
-  study: Study,
-  { signal = new AbortController().signal } = {},
-): Promise<[StudyResult, number]> {
+async function run(study: Study, { signal = new AbortController().signal } = {}): Promise<[Result, number]> {
   const result = planned(study)
   let saved = 0
   const save = () => saved++

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { RaceResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { readResult, writeResult } from '../../src/model/result-file.ts'
 import { commandOf, OutputError, prepareOutput } from '../../src/report/output.ts'
 import { rateResult } from '../fixtures/results.ts'
@@ -47,14 +47,14 @@ test('a reader never sees half a result, even if the writer is killed', async ()
 })
 
 /** @throws {SyntaxError} for half a result */
-function read(path: string): RaceResult | undefined {
+function read(path: string): Result | undefined {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch {
     return undefined // not yet there
   }
-  return JSON.parse(text) as RaceResult
+  return JSON.parse(text) as Result
 }
 
 test('what cannot be written is said, and leaves nothing behind', () => {
@@ -103,13 +103,18 @@ test('the command that repeats a run does not tell where its files went', () => 
   assert.equal(commandOf('pnpm bench', ['--seed', '3'], 3), 'pnpm bench --seed 3')
 })
 
-test('a result of another schema or kind is refused', () => {
+test('a result of another schema, or without its experiment, is refused', () => {
   const path = join(DIRECTORY, 'schema-3.json')
-  for (const stored of [{ ...rateResult(), schema: 3 }, { ...rateResult(), kind: 'other' }, null, []]) {
+  for (const stored of [
+    { ...rateResult(), schema: 3 },
+    { ...rateResult(), experiment: undefined },
+    null,
+    [],
+  ]) {
     writeFileSync(path, JSON.stringify(stored))
     assert.throws(() => readResult(path), {
       name: 'ResultError',
-      message: /\(its schema is .*, here it is 6\)/,
+      message: /\(its schema is .*, here it is 7\)/,
     })
   }
 })

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { reportOf } from '../../src/cli/stored.ts'
-import type { StoredResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
+import { reportOf } from '../../src/report/output.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
-import { STUDIES } from '../../studies/index.ts'
 import { golden, NAMES } from '../fixtures/golden.ts'
 import { withNulls } from '../fixtures/nulls.ts'
 import { all, parsePage } from '../fixtures/page.ts'
@@ -16,11 +15,11 @@ import { smallRace } from '../fixtures/small-race.ts'
 /** What holds of the reports of every result. The golden ones say what is in them. */
 
 const RACES = [rateResult, suspectResult, interruptedResult, contendedResult, smallRace].map(
-  (make): [name: string, result: StoredResult] => [make.name, make()],
+  (make): [name: string, result: Result] => [make.name, make()],
 )
-const GOLDEN = NAMES.map((name): [name: string, result: StoredResult] => [name, golden(name)])
+const GOLDEN = NAMES.map((name): [name: string, result: Result] => [name, golden(name)])
 const ERASED = GOLDEN.flatMap(([name, result]) =>
-  [...withNulls(result)].map((erased, index): [name: string, result: StoredResult] => [
+  [...withNulls(result)].map((erased, index): [name: string, result: Result] => [
     `${name} without some figures, ${index}`,
     erased,
   ]),
@@ -32,7 +31,7 @@ const LONGEST_COMMENT = 65_536
 const NO_FIGURE = /null|undefined|NaN|Infinity|\[object/
 
 for (const [name, result] of [...RACES, ...GOLDEN, ...ERASED]) {
-  const make = () => reportOf(result, { directory: '', studies: STUDIES }).document
+  const make = () => reportOf(result)
   describe(name, () => {
     test('on a terminal: no line is too long, nothing unknown has a figure, colour repeats what the text says', () => {
       const document = make()

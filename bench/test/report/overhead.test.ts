@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createStudyResult } from '../../src/experiment/result.ts'
-import type { StudyResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { writeOverhead } from '../../src/report/overhead.ts'
 import { overhead } from '../../studies/overhead/study.ts'
 import { within } from '../fixtures/small-race.ts'
@@ -21,7 +21,7 @@ const MICROSECONDS: Readonly<Record<string, number>> = {
 }
 
 /** As if every way in these races cost what it does above. */
-function resultOf(races: readonly string[]): StudyResult {
+function resultOf(races: readonly string[]): Result {
   const micros = (system: string) => MICROSECONDS[system.split(' ').at(-1) ?? ''] ?? Number.NaN
   const isMeasured = ({ race }: { race: string }) => races.includes(race)
   const plan = { profile: 'full', heats: 3, seed: 1 } as const
@@ -55,7 +55,7 @@ after(() => rmSync(directory, { recursive: true }))
 const PAGE = join(directory, 'page.md')
 
 /** @returns what the page has afterwards */
-function write(result: StudyResult): string {
+function write(result: Result): string {
   const marks = ['<!-- overhead: pnpm bench study overhead -->', '<!-- end of overhead -->']
   writeFileSync(PAGE, `before\n${marks.join('\nold\n')}\nafter\n`)
   writeOverhead(result, PAGE)

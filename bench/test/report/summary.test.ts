@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newHeat } from '../../src/measure/heat.ts'
-import type { RaceResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import { describeFailures, describeSkipped, findingOf, summarise } from '../../src/report/summary.ts'
 import { createSlice } from '../fixtures/evidence.ts'
@@ -10,12 +10,12 @@ import { cellOf, smallRace, within, withRaces } from '../fixtures/small-race.ts'
 const HEAT = newHeat({ race: 'hello', heat: 1 })
 
 /** The rows of the table of A/A controls. */
-function controlsOf(result: RaceResult): (readonly string[])[] {
+function controlsOf(result: Result): (readonly string[])[] {
   const section = documentOf(result).sections.find(({ title }) => title.startsWith('A/A control'))
   return section?.table?.rows.map(({ cells }) => cells) ?? []
 }
 
-function assertSays(result: RaceResult, sentence: RegExp): void {
+function assertSays(result: Result, sentence: RegExp): void {
   const { finding, summary, sections } = documentOf(result)
   const told = sections.flatMap(({ title, notes }) => [title, ...notes])
   assert.match([`${finding}.`, ...summary, ...told].join('\n'), sentence)

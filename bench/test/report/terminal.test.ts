@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
-import type { RaceResult } from '../../src/model/result.ts'
+import type { Result } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import { formatTerminal, terminalStyle } from '../../src/report/terminal.ts'
 import { rankedOf } from '../fixtures/analysed.ts'
@@ -9,7 +9,7 @@ import { golden } from '../fixtures/golden.ts'
 import { interruptedResult, rateResult } from '../fixtures/results.ts'
 import { smallRace } from '../fixtures/small-race.ts'
 
-function tablesOf(result: RaceResult, columns = 80, color = false): string {
+function tablesOf(result: Result, columns = 80, color = false): string {
   return formatTerminal(documentOf(result), { columns, color })
 }
 

@@ -1,5 +1,5 @@
 import type { CostsResult } from '@startgrid/bench/src/model/figures.ts'
-import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
+import type { Result } from '@startgrid/bench/src/model/result.ts'
 import type { Chart } from '@startgrid/bench/src/report/document.ts'
 import { HEADLINE } from '@startgrid/bench/studies/how-much-it-matters/study.ts'
 import { findFramework } from '@startgrid/grid/apps.ts'
@@ -42,7 +42,7 @@ export interface Extra {
 export function readExtraCosts(): Extra[] {
   const studies = new Map(
     readStudies()
-      .filter(({ study }) => study === STUDY)
+      .filter(({ experiment }) => experiment.name === STUDY)
       .map((record) => [nameMachine(record.machine), record]),
   )
   const races = new Map(readMachines().map((machine) => [nameMachine(machine.result.machine), machine]))
@@ -54,7 +54,7 @@ export function readExtraCosts(): Extra[] {
 
 const [OVER, UNDER] = HEADLINE.map((name) => findFramework(name).title)
 
-function ofStudy(record: StudyResult): Extra {
+function ofStudy(record: Result): Extra {
   const panels = ROLES.flatMap(({ race, what }) => {
     const own = record.analysis?.costs?.find((one) => one.race === race && headlineOf(one) !== undefined)
     if (own === undefined) return []

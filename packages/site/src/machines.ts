@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Standing, type StandingEntry, standingsOf } from '@startgrid/bench/src/judge/standings.ts'
-import { isRace, type RaceResult } from '@startgrid/bench/src/model/result.ts'
+import type { Result } from '@startgrid/bench/src/model/result.ts'
 import { readResult } from '@startgrid/bench/src/model/result-file.ts'
 import { formatRank } from '@startgrid/cli/numbers.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
@@ -14,7 +14,7 @@ export interface Machine {
   name: string
   /** `AMD EPYC, 2 cores, 2026-11-24` */
   title: string
-  result: RaceResult
+  result: Result
   standings: readonly Standing[]
 }
 
@@ -22,11 +22,10 @@ export interface Machine {
 export function readMachines(): Machine[] {
   return globSync('docs/results/*.json', { cwd: ROOT })
     .toSorted()
-    .flatMap((file) => {
+    .map((file) => {
       const result = readResult(ROOT + file)
-      if (!isRace(result)) return []
       const title = `${nameMachine(result.machine)}, ${result.startedAt.slice(0, 10)}`
-      return [{ name: basename(file, '.json'), title, result, standings: standingsOf(result) }]
+      return { name: basename(file, '.json'), title, result, standings: standingsOf(result) }
     })
 }
 
@@ -49,7 +48,7 @@ export function placeOf({ places: { rate } }: StandingEntry): string {
 }
 
 /** The median start of an app, in seconds; undefined where it is not stored. */
-export function startupOf({ heats }: RaceResult, app: string): number | undefined {
+export function startupOf({ heats }: Result, app: string): number | undefined {
   const times = heats
     .flatMap(({ launches }) => launches.filter((launch) => launch.app === app))
     .flatMap(({ startup }) => startup ?? [])

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
-import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
+import type { Result } from '@startgrid/bench/src/model/result.ts'
 import { readResult } from '@startgrid/bench/src/model/result-file.ts'
 import { claimCells } from '@startgrid/bench/src/report/study/document.ts'
 import { ROOT } from './documents.ts'
@@ -15,20 +15,19 @@ export interface ClaimRow {
 }
 
 /** Every study and machine that has a file; those that decided most come first. */
-export function readStudies(): StudyResult[] {
+export function readStudies(): Result[] {
   return globSync('docs/studies/results/*/*.json', { cwd: ROOT })
     .toSorted()
     .map((file) => readResult(ROOT + file))
-    .filter((result) => result.kind === 'study')
     .toSorted((a, b) => countUndecided(a) - countUndecided(b))
 }
 
-function countUndecided({ analysis }: StudyResult): number {
+function countUndecided({ analysis }: Result): number {
   return (analysis?.claims ?? []).filter(({ verdict }) => verdict === 'undecided here').length
 }
 
 /** A question of ours has none. */
-export function claimsOf({ analysis, cells }: StudyResult): ClaimRow[] {
+export function claimsOf({ analysis, cells }: Result): ClaimRow[] {
   return (analysis?.claims ?? []).map((claim) => {
     const [, , ours = '', verdict = ''] = claimCells(claim, cells)
     return { claim, verdict, ours }
@@ -41,9 +40,9 @@ export function kindOf(verdict: string): string {
 }
 
 /** `71 verdicts on 57 published claims: needs more cores 19; not reproduced here 4. 9 questions of ours: holds 6; undecided here 3` */
-export function countVerdicts(records: readonly StudyResult[]): string {
+export function countVerdicts(records: readonly Result[]): string {
   const rows = records.flatMap((record) =>
-    claimsOf(record).map((row) => ({ ...row, key: `${record.study} ${row.claim.id}` })),
+    claimsOf(record).map((row) => ({ ...row, key: `${record.experiment.name} ${row.claim.id}` })),
   )
   const count = (what: string, ours: boolean) => {
     const own = rows.filter(({ claim }) => (claim.ours ?? false) === ours)

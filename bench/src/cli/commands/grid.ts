@@ -12,9 +12,8 @@ import { createResult } from '../../experiment/result.ts'
 import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Experiment } from '../../model/experiment.ts'
-import type { RaceResult } from '../../model/result.ts'
+import type { Result } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
-import { documentOf } from '../../report/grid.ts'
 import { commandOf, prepareOutput, writeReports } from '../../report/output.ts'
 import { describeReach } from '../../report/provenance.ts'
 import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
@@ -32,7 +31,7 @@ export async function gridCommand(args: readonly string[]): Promise<number> {
 }
 
 /** @throws {UsageError} if the time is too short for two heats of every role */
-function assertFits({ cells, settings }: RaceResult): void {
+function assertFits({ cells, settings }: Result): void {
   const maxTimeMs = settings.maxTimeMs ?? Number.POSITIVE_INFINITY
   const leastMs = leastTimeMs({ cells, settings })
   if (maxTimeMs >= leastMs || settings.heats < LEAST_HEATS) return
@@ -43,17 +42,17 @@ function assertFits({ cells, settings }: RaceResult): void {
 }
 
 /** Measures until the end or an interruption, and reports what there is. */
-async function race(experiment: Experiment, result: RaceResult, options: Options): Promise<number> {
+async function race(experiment: Experiment, result: Result, options: Options): Promise<number> {
   const { output, json, download } = options
   const directory = prepareOutput(output, json)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const save = (so: RaceResult) => writeResult(`${directory}/result.json`, so)
+  const save = (so: Result) => writeResult(`${directory}/result.json`, so)
   const context = { progress, save, signal, download }
   await runExperiment(experiment, result, context).finally(progress.stop)
   save(result) // what could not be saved is an error now
   const closing = signal.aborted ? [INTERRUPTED] : whyRunFailed(result)
-  await writeReports(result, { document: documentOf(result), path: `${directory}/report` }, { json, closing })
+  await writeReports(result, `${directory}/report`, { json, closing })
   if (signal.aborted) return code()
   return closing.length > 0 ? 1 : 0
 }
@@ -65,7 +64,7 @@ const PROOF_COMES_FIRST =
   'The first run on new code also proves the contract of every cell: up to half a minute more.'
 
 /** What a race would do, and how long it takes: `--dry-run`. */
-export function describePlan(result: RaceResult): string {
+export function describePlan(result: Result): string {
   const { cells, settings } = result
   const { maxTimeMs } = settings
   const byRole = Map.groupBy(cells, ({ race }) => race)
@@ -84,7 +83,7 @@ export function describePlan(result: RaceResult): string {
   ].join('\n')
 }
 
-function describeRoles(result: RaceResult, byRole: ReadonlyMap<string, readonly Cell[]>): string[] {
+function describeRoles(result: Result, byRole: ReadonlyMap<string, readonly Cell[]>): string[] {
   const { cells, settings, seed } = result
   const { profile, heats, slices, sliceMs } = settings
   const roles = [...byRole].map(([role, own]) => {
@@ -104,7 +103,7 @@ function describeRoles(result: RaceResult, byRole: ReadonlyMap<string, readonly 
   ]
 }
 
-function roleMs(cells: readonly Cell[], { settings }: RaceResult): number {
+function roleMs(cells: readonly Cell[], { settings }: Result): number {
   const heatMs = expectedHeatMs(cells, settings) + openLoopsMs(cells, settings)
   return settings.heats * heatMs
 }

@@ -1,29 +1,31 @@
 import { readCommandLine } from '@startgrid/cli/options.ts'
 import { listOf } from '@startgrid/cli/text.ts'
+import { STUDIES } from '../../../studies/index.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
 import { startup } from '../../../studies/startup/study.ts'
+import { isStudy } from '../../model/experiment.ts'
+import { openResults } from '../../model/result-file.ts'
 import { DOCS, storeResult, writePages } from '../../publish.ts'
 import { writeOverhead } from '../../report/overhead.ts'
 import { writeStartup } from '../../report/startup.ts'
 import { PUBLISH } from '../option-table.ts'
 import type { Program } from '../program.ts'
-import { openStored } from '../stored.ts'
 
 /**
  * `publish [RESULT …]`: results into docs, and the pages made of them.
  * @returns the exit code
  * @throws {UsageError} for wrong words, {ResultError} if a file is not a result or a page has no place for figures
  */
-export async function publishCommand(args: readonly string[], { name, studies }: Program): Promise<number> {
+export async function publishCommand(args: readonly string[], { name }: Program): Promise<number> {
   const { positionals } = readCommandLine(args, PUBLISH, `${name} publish`)
-  const results = positionals.flatMap((path) => openStored(path, studies)).map(({ result }) => result)
+  const results = positionals.flatMap((path) => openResults(path)).map(({ result }) => result)
   for (const result of results) {
-    if (result.kind === 'study' && result.study === overhead.name) writeOverhead(result)
-    else if (result.kind === 'study' && result.study === startup.name) writeStartup(result)
+    if (result.experiment.name === overhead.name) writeOverhead(result)
+    else if (result.experiment.name === startup.name) writeStartup(result)
     else say(`Stored: ${storeResult(result) ?? 'nothing, because docs have no page for it'}.`)
   }
-  const named = results.flatMap((result) => (result.kind === 'study' ? result.study : []))
-  const missing = writePages(studies, DOCS, results.length === 0 ? undefined : named)
+  const named = results.flatMap(({ experiment }) => (isStudy(experiment) ? experiment.name : []))
+  const missing = writePages(STUDIES, DOCS, results.length === 0 ? undefined : named)
   const whose = results.length === 0 ? 'all studies' : listOf(named) || 'no study'
   say(`Made again: docs/studies/README.md and the figures in the pages of ${whose}.`)
   if (missing.length > 0) say(`No result is stored of ${listOf(missing)}.`)

@@ -19,13 +19,12 @@ import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/findings.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
-import type { StudyResult, Warning } from '../../model/result.ts'
+import type { Result, Warning } from '../../model/result.ts'
 import { writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, writeReports } from '../../report/output.ts'
-import { documentOfRace } from '../../report/study/race-document.ts'
 import { judgeRegressions, whyRunFailed } from '../exit-code.ts'
 import type { Program } from '../program.ts'
-import { type RaceOptions, readRaceOptions, recordOfRace } from '../race-options.ts'
+import { type RaceOptions, readRaceOptions } from '../race-options.ts'
 
 /** `race`: servers that nobody here wrote, compared. @returns the exit code */
 export async function raceCommand(args: readonly string[], program: Program): Promise<number> {
@@ -36,11 +35,11 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
   // A race that cannot begin leaves nothing.
-  const save = (so: StudyResult) => {
+  const save = (so: Result) => {
     if (so.heats.length > 0) writeResult(`${directory}/result.json`, so)
   }
   const guard = new Guard()
-  let result: StudyResult | undefined
+  let result: Result | undefined
   try {
     result = await measure(options, { progress, signal, save, download: false }, guard)
   } catch (error) {
@@ -51,7 +50,7 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   }
   if (result === undefined) return code()
   save(result)
-  await writeReports(result, { document: documentOfRace(result), path: `${directory}/report` }, options)
+  await writeReports(result, `${directory}/report`, options)
   if (signal.aborted) return code()
   const { regressions, caught, unjudged } = judgeRegressions(result, options.failOn)
   const failed = [...whyRunFailed(result), ...regressions]
@@ -60,11 +59,7 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   return failed.length > 0 ? 1 : open.length > 0 ? 2 : 0
 }
 
-async function measure(
-  options: RaceOptions,
-  context: RunContext<StudyResult>,
-  guard: Guard,
-): Promise<StudyResult> {
+async function measure(options: RaceOptions, context: RunContext, guard: Guard): Promise<Result> {
   const { signal, progress } = context
   const warnings: Warning[] = []
   const given =
@@ -73,8 +68,7 @@ async function measure(
       : await checkOutAll(options, { guard, signal, progress, warnings })
   for (const tools of new Set(given.flatMap((one) => one.tools ?? [])))
     progress.say(`Servers are started with what is on your PATH: ${tools}.`)
-  const systems = options.twin ? withTwin(given) : given
-  const { experiment, result } = begin(options, systems)
+  const { experiment, result } = begin(options, given)
   await runRace(experiment, result, { ...options, ...context, guard, warnings })
   return result
 }
@@ -83,19 +77,20 @@ function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
   const experiment = createRace({ ...options, systems })
   const command = commandOf(options.program, options.words, options.seed)
   const plan = { ...options, profile: 'full' } as const
-  const result = {
-    ...createStudyResult(experiment, plan, command),
-    race: recordOfRace(options, systems),
-  }
-  Object.assign(result.settings, RACE_SETTINGS)
+  const result = createStudyResult(experiment, plan, command)
+  Object.assign(
+    result.settings,
+    RACE_SETTINGS,
+    options.precision !== null && { precision: options.precision },
+  )
   return { experiment, result }
 }
 
 /** @throws {UsageError} if the time is too short for a verdict, however fast the systems are */
 function assertFits(options: RaceOptions): void {
-  const { heats, maxTimeMs = Number.POSITIVE_INFINITY, systems, twin } = options
+  const { heats, maxTimeMs = Number.POSITIVE_INFINITY, systems } = options
   if (heats < LEAST_STARTS || systems.length < 2) return
-  const { experiment, result } = begin(options, twin ? withTwin(systems) : systems)
+  const { experiment, result } = begin(options, systems)
   const leastMs = leastRaceMs(experiment, result)
   if (maxTimeMs >= leastMs) return
   throw new UsageError(
@@ -111,12 +106,6 @@ async function assertNear({ systems }: RaceOptions): Promise<void> {
       throw error instanceof LoadError ? new UsageError(error.message) : error
     })
   }
-}
-
-/** The first system once more, started as often. */
-function withTwin(systems: readonly RaceSystem[]): RaceSystem[] {
-  const [first] = systems
-  return first === undefined ? [] : [...systems, { ...first, name: `${first.name} itself` }]
 }
 
 function withTools(system: RaceSystem): RaceSystem {

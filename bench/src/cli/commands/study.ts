@@ -13,13 +13,12 @@ import { baseOf } from '../../measure/common-rate.ts'
 import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
 import { type Claim, isProbe, publishedRatio, type Study } from '../../model/experiment.ts'
-import type { StudyResult } from '../../model/result.ts'
+import type { Result } from '../../model/result.ts'
 import { RESULTS, ResultError, readResult, writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, writeReports } from '../../report/output.ts'
 import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
 import { STUDY } from '../option-table.ts'
 import { newSeed } from '../options.ts'
-import { reportOf } from '../stored.ts'
 
 /** `pnpm bench study`: tests a source's claims. @returns the exit code */
 export async function studyCommand(args: readonly string[]): Promise<number> {
@@ -53,10 +52,10 @@ function plan(options: StudyOptions, command: string): PlannedStudy[] {
 
 /** The newest run of a study with as much effort, of this commit, in bench/results. */
 export function findFinished(
-  { study, versions: { startgrid }, settings, cells }: StudyResult,
+  { experiment: { name }, versions: { startgrid }, settings, cells }: Result,
   directory = RESULTS,
-): StudyResult | undefined {
-  const files = globSync(`*/${study}.json`, { cwd: directory }).toSorted().reverse()
+): Result | undefined {
+  const files = globSync(`*/${name}.json`, { cwd: directory }).toSorted().reverse()
   return files
     .flatMap((file) => tryToRead(join(directory, file)) ?? [])
     .find(
@@ -71,22 +70,21 @@ export function findFinished(
 }
 
 /** @returns undefined for what another version has written */
-function tryToRead(path: string): StudyResult | undefined {
+function tryToRead(path: string): Result | undefined {
   try {
-    const result = readResult(path)
-    return result.kind === 'study' ? result : undefined
+    return readResult(path)
   } catch (error) {
     if (error instanceof ResultError) return undefined
     throw error
   }
 }
 
-function isFinished({ finishedAt }: StudyResult): boolean {
+function isFinished({ finishedAt }: Result): boolean {
   return finishedAt !== null
 }
 
-function describeFinished({ study, startedAt, versions }: StudyResult): string {
-  return `${study} is not measured again: ${formatTimestamp(startedAt)} has it, at this commit (${versions.startgrid}).`
+function describeFinished({ experiment: { name }, startedAt, versions }: Result): string {
+  return `${name} is not measured again: ${formatTimestamp(startedAt)} has it, at this commit (${versions.startgrid}).`
 }
 
 /** @returns 1 if something could not be run or responded wrongly; what a machine is too small for is a result all the same */
@@ -105,11 +103,11 @@ async function measure(options: StudyOptions, args: readonly string[]): Promise<
   }
   for (const { study, result } of open) {
     if (signal.aborted) break
-    const save = (so: StudyResult) => writeResult(pathOf(directory, study), so)
+    const save = (so: Result) => writeResult(pathOf(directory, study), so)
     const context = { progress, signal, save, download: options.download }
     await runExperiment(study, result, context).finally(progress.stop)
     save(result) // what could not be saved is an error now
-    await writeReports(result, reportOf(result, { directory, studies: [study] }), options)
+    await writeReports(result, `${directory}/${study.name}`, options)
   }
   progress.stop()
   if (signal.aborted) {
@@ -175,7 +173,7 @@ function lineOf(claim: Claim): string {
 }
 
 /** Systems, launches and time. */
-function describeStudyPlan(study: Study, result: StudyResult): string {
+function describeStudyPlan(study: Study, result: Result): string {
   const races = Map.groupBy(result.cells, ({ race }) => race)
   const lines = [...races].flatMap(([race, cells]) => [
     `  ${race}`,
@@ -207,5 +205,5 @@ function latencyLines(study: Study, race: string, cells: readonly Cell[]): strin
 
 interface PlannedStudy {
   study: Study
-  result: StudyResult
+  result: Result
 }

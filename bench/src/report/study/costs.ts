@@ -4,7 +4,7 @@ import { capital } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Costs, Study } from '../../model/experiment.ts'
 import type { CostCurve, CostsResult } from '../../model/figures.ts'
-import type { StudyResult } from '../../model/result.ts'
+import type { Result } from '../../model/result.ts'
 import type { Chart, Section } from '../document.ts'
 
 /** What ways to serve cost by amount of work, and what one costs more than another. */
@@ -20,7 +20,7 @@ interface Row {
   format(interval: Interval): string
 }
 
-function entriesOf({ costs = [] }: Study, { analysis }: StudyResult): Entry[] {
+function entriesOf({ costs = [] }: Study, { analysis }: Result): Entry[] {
   return costs.flatMap((one, index) => {
     const result = analysis?.costs?.[index]
     return result === undefined ? [] : [{ costs: one, result }]
@@ -28,7 +28,7 @@ function entriesOf({ costs = [] }: Study, { analysis }: StudyResult): Entry[] {
 }
 
 /** What the headlines of a study say: sentences without their full stop. */
-export function costSentences(study: Study, record: StudyResult): string[] {
+export function costSentences(study: Study, record: Result): string[] {
   return entriesOf(study, record).flatMap(({ costs, result }) => {
     const [over, under] = costs.headline ?? []
     const pair = result.pairs.find((one) => one.over === over && one.under === under)
@@ -47,7 +47,7 @@ export function costSentences(study: Study, record: StudyResult): string[] {
 }
 
 /** The extra cost of each pair at the amount that the study shows. @returns undefined if there is none */
-export function costChart(study: Study, record: StudyResult): Chart | undefined {
+export function costChart(study: Study, record: Result): Chart | undefined {
   const panels = entriesOf(study, record).map(({ costs, result }) => ({
     title: `${nameOf(costs)}, over ${result.pairs[0]?.under}`,
     dots: result.pairs.flatMap((pair) => {
@@ -72,7 +72,7 @@ export function costChart(study: Study, record: StudyResult): Chart | undefined 
   }
 }
 
-export function costSections(study: Study, record: StudyResult): Section[] {
+export function costSections(study: Study, record: Result): Section[] {
   return entriesOf(study, record).map(({ costs, result }) => {
     const amounts = Object.keys(Object.values(costs.lines)[0] ?? {}).map(Number)
     const rows: Row[] = [

@@ -4,14 +4,15 @@ import { capital, plural } from '@startgrid/cli/text.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, Verdict } from '../../model/figures.ts'
-import type { StudyResult } from '../../model/result.ts'
+import type { Result } from '../../model/result.ts'
 import { type Chart, type Document, ratioChart, warningsOf } from '../document.ts'
 import { provenanceOf } from '../provenance.ts'
 import { costChart, costSections, costSentences } from './costs.ts'
 import { describeVersions, missingCores, raceSections, startupChart, stepSections } from './tables.ts'
 
 /** What a study says: its claims with their verdicts, and what they rest on. */
-export function documentOfStudy(study: Study, record: StudyResult): Document {
+export function documentOfStudy(record: Result): Document {
+  const study = record.experiment as Study
   const { settings, startedAt, analysis, command } = record
   const claims = analysis?.claims ?? []
   const chart =
@@ -39,7 +40,7 @@ export function documentOfStudy(study: Study, record: StudyResult): Document {
 }
 
 /** `nginx-proxy, 7 claims: 2 holds, 1 not reproduced here, 4 undecided here` */
-function findingOf(study: Study, record: StudyResult): string {
+function findingOf(study: Study, record: Result): string {
   const { name, title } = study
   const { analysis, cells } = record
   const claims = analysis?.claims ?? []
@@ -80,7 +81,7 @@ function claimChart(claims: readonly ClaimResult[], cells: readonly Cell[]): Cha
 }
 
 /** Numbered, as the notes below it refer to them. */
-function claimTable(study: Study, record: StudyResult): Table {
+function claimTable(study: Study, record: Result): Table {
   const { analysis, cells } = record
   const versions = describeVersions(study, record)
   const whyOther = ({ verdict }: ClaimResult) =>
@@ -128,7 +129,7 @@ export function claimCells(claim: ClaimResult, cells: readonly Cell[]): string[]
 }
 
 /** Why a claim is undecided, and what else was found: `Claim 3: undecided, because …` */
-function reasonsOf({ analysis }: StudyResult): string[] {
+function reasonsOf({ analysis }: Result): string[] {
   return (analysis?.claims ?? []).flatMap(({ because, undecided }, index) => {
     const known = [undecided === null ? null : `undecided, because ${undecided}.`, because].filter(
       (one) => one !== null,
@@ -138,7 +139,7 @@ function reasonsOf({ analysis }: StudyResult): string[] {
 }
 
 /** What the figures rest on. */
-function conditions({ source }: Study, result: StudyResult): string[] {
+function conditions({ source }: Study, result: Result): string[] {
   const { heats, slices, sliceMs, openLoop } = result.settings
   const hasLatencies = openLoop !== null && (result.analysis?.openRates ?? []).length > 0
   return [

@@ -36,7 +36,7 @@ const Pilot = Type.Object({ race: Type.String(), systems: Type.Array(System) })
 
 /** All that a comment reads of a result. Its file may come from a pull request of somebody else. */
 const Commented = Type.Object({
-  race: Type.Object({ pilots: Type.Array(Pilot) }),
+  pilots: Type.Array(Pilot, { minItems: 1 }),
   heats: Type.Array(Type.Object({ race: Type.String(), seconds: Type.Number() })),
   analysis: orNull(Type.Object({ findings: Type.Array(Finding) })),
 })
@@ -72,7 +72,7 @@ function linesOf(finding: Finding, all: readonly Finding[], result: Commented): 
   const seconds = result.heats.reduce((sum, heat) => sum + heat.seconds, 0)
   const starts = result.heats.filter((heat) => heat.race === race).length
   const caught = smallest === null ? null : 1 - (1 - LIMIT) / smallest
-  const unsteady = unsteadyOf(finding, result.race.pilots)
+  const unsteady = unsteadyOf(finding, result.pilots)
   return [
     `**${plain(race.replace(/^GET /, ''))}**: ${verdictOf(finding, result)}${stall === undefined ? '' : ` ${capital(describeStall({ ...stall, system: plain(stall.system) }))}.`}`,
     `${plain(over)} over ${plain(under)} ${formatInterval(ratioOf(finding, 'rate'))} by requests at saturation, ${formatInterval(ratioOf(finding, 'cpu'))} by CPU per request; ${decides === 'rate' ? 'the former' : 'the latter'} decides.`,

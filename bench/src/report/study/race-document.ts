@@ -14,14 +14,14 @@ import { isShown } from '../../judge/comparisons.ts'
 import { isTested, LEAST_STARTS, unsteadyOf } from '../../judge/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { CellFigures, Finding, PilotRecord } from '../../model/figures.ts'
-import type { StudyResult } from '../../model/result.ts'
+import type { Result } from '../../model/result.ts'
 import { type Document, ratioChart, type Section, warningsOf } from '../document.ts'
 import { nameCores, provenanceOf } from '../provenance.ts'
 import { raceSections } from './tables.ts'
 
 /** What a race of commands says. */
-export function documentOfRace(result: StudyResult): Document {
-  const { startedAt, race, command } = result
+export function documentOfRace(result: Result): Document {
+  const { startedAt, command } = result
   const [finding = '', ...others] = findingsOf(result)
   const findings = result.analysis?.findings ?? []
   const isOne = new Set(findings.map((one) => one.race)).size === 1
@@ -37,7 +37,7 @@ export function documentOfRace(result: StudyResult): Document {
     })),
     columns: 2,
   })
-  const names = listOf((race?.systems ?? []).map(({ name: system }) => system))
+  const names = listOf(Object.keys(result.experiment.systems))
   return {
     finding,
     subject: `Race of ${names}, ${formatTimestamp(startedAt)}`,
@@ -68,8 +68,8 @@ export function describeStall({ system, seconds, other }: NonNullable<Finding['s
 
 function describeRatio(finding: Finding, result: Judged): string {
   const { decides, over, under, isTwin, ratio, smallest } = finding
-  const unsteady = unsteadyOf(finding, result.race?.pilots ?? [])
-  const where = `${placeOf(finding, result.race?.connections ?? 0)}${unsteady.length === 0 ? '' : `; ${listOf(unsteady)} may have been cold`}`
+  const unsteady = unsteadyOf(finding, result.pilots)
+  const where = `${placeOf(finding, connectionsOf(result))}${unsteady.length === 0 ? '' : `; ${listOf(unsteady)} may have been cold`}`
   if (ratio === null) return describeVoid(finding, result, where)
   const { low, high } = ratio
   if (isTwin)
@@ -87,7 +87,12 @@ function describeRatio(finding: Finding, result: Judged): string {
     : `${over} needs ${change} ${more} CPU per request than ${under} (${where})`
 }
 
-type Judged = Pick<StudyResult, 'race' | 'settings' | 'enoughMs' | 'finishedAt' | 'heats' | 'analysis'>
+/** The same for all. */
+function connectionsOf({ cells: [first] }: Pick<Result, 'cells'>): number {
+  return first?.connections ?? 0
+}
+
+type Judged = Pick<Result, 'cells' | 'pilots' | 'settings' | 'enoughMs' | 'finishedAt' | 'heats' | 'analysis'>
 
 function describeVoid({ race, over, under }: Finding, { analysis }: Judged, where: string): string {
   const reasons = (analysis?.cells ?? [])
@@ -191,17 +196,17 @@ export function describeCaught({ race, over, smallest }: Finding, limit: number)
 }
 
 /** The first sentence of a report of one system. */
-export function describeAlone({ analysis, race }: StudyResult): string {
-  const [first] = analysis?.cells ?? []
+export function describeAlone(result: Result): string {
+  const [first] = result.analysis?.cells ?? []
   const rate = first?.figures.rate
   if (first === undefined || rate === undefined) return (first && whyVoid(first)) ?? 'Nothing was measured'
-  return `${first.system} handles ${formatRate(rate.value)} (${formatRateEnds(rate)}) requests per second at saturation (${plural(race?.connections ?? 0, 'connection')}, ${first.race.replace(/^GET /, '')})`
+  return `${first.system} handles ${formatRate(rate.value)} (${formatRateEnds(rate)}) requests per second at saturation (${plural(connectionsOf(result), 'connection')}, ${first.race.replace(/^GET /, '')})`
 }
 
 /** The finding of each path and pair, as sentences without the full stop. */
-export function findingsOf(result: StudyResult): string[] {
+export function findingsOf(result: Result): string[] {
   const findings = result.analysis?.findings ?? []
-  const differences = (result.race?.pilots ?? []).flatMap(({ difference }) =>
+  const differences = result.pilots.flatMap(({ difference }) =>
     difference === null ? [] : [`They do different work: ${difference}`],
   )
   const found =
@@ -210,11 +215,11 @@ export function findingsOf(result: StudyResult): string[] {
 }
 
 /** The systems of each race, and what one is over another. */
-function sectionsOfRace(result: StudyResult): Section[] {
-  const { race: record, analysis, settings } = result
-  const isStarted = record?.systems.some(({ url }) => url === null)
+function sectionsOfRace(result: Result): Section[] {
+  const { experiment, pilots, analysis, settings } = result
+  const isStarted = Object.values(experiment.systems).some(({ running }) => running === undefined)
   return raceSections(result).flatMap((section, index) => {
-    const pilot = record?.pilots[index]
+    const pilot = pilots[index]
     if (pilot === undefined) return []
     return [
       {
@@ -229,7 +234,7 @@ function sectionsOfRace(result: StudyResult): Section[] {
 }
 
 /** What decided, with what others took; as the pilot found if nothing was compared. */
-function decisionOf({ analysis }: StudyResult, pilot: PilotRecord): Pick<Finding, 'decides' | 'taken'> {
+function decisionOf({ analysis }: Result, pilot: PilotRecord): Pick<Finding, 'decides' | 'taken'> {
   return analysis?.findings?.find(({ race }) => race === pilot.race) ?? { ...pilot, taken: null }
 }
 
@@ -289,7 +294,7 @@ const NAMES: Partial<Record<Metric, string>> = {
 
 function ratioSection(
   { race, decides, over, under, ratio, others, pAdjusted }: Finding,
-  cores: StudyResult['settings']['cores'],
+  cores: Result['settings']['cores'],
 ): Section {
   const first: Finding['others'] = ratio === null ? [] : [{ metric: decides, ratio }]
   const decidesHere = (one: (typeof first)[number]) => isTested({ pAdjusted }) && first.includes(one)
@@ -314,15 +319,16 @@ function digitsOf(ratio: number): number {
   return ratio < 2 ? 3 : 2
 }
 
-function conditionsOfRace(result: StudyResult): string[] {
-  const { settings, race, analysis } = result
+function conditionsOfRace(result: Result): string[] {
+  const { settings, analysis } = result
+  const systems = Object.values(result.experiment.systems)
   const starts = Math.max(0, ...(analysis?.cells ?? []).map(({ launches }) => launches))
-  const isStarted = race?.systems.some(({ url }) => url === null)
+  const isStarted = systems.some(({ running }) => running === undefined)
   const each = isStarted ? `${plural(starts, 'start')} of each, in pairs` : plural(starts, 'heat')
   return [
-    ...(race?.systems ?? []).map(
-      ({ name: system, command: line, url, commit, tools }) =>
-        `${system}: ${line ?? url ?? UNKNOWN}${commit === null ? '' : `, at ${commit}`}${tools === undefined ? '' : `, with ${tools}`}.`,
+    ...systems.map(
+      ({ title, command, running, commit, tools }) =>
+        `${title}: ${command?.command ?? running ?? UNKNOWN}${commit === undefined ? '' : `, at ${commit}`}${tools === undefined ? '' : `, with ${tools}`}.`,
     ),
     `${each}; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per ${isStarted ? 'start' : 'heat'}, in shuffled order.`,
     ...(settings.openLoop === null

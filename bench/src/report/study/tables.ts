@@ -16,14 +16,14 @@ import { listOf } from '@startgrid/cli/text.ts'
 import type { Cell } from '../../model/cell.ts'
 import { isProbe, type Metric, type Race, type Study } from '../../model/experiment.ts'
 import type { CellFigures, ClaimResult } from '../../model/figures.ts'
-import type { StudyResult } from '../../model/result.ts'
+import type { Result } from '../../model/result.ts'
 import type { Chart, Section } from '../document.ts'
 import { signed } from './costs.ts'
 
 /** The figures of a study and of a race of commands as tables, the same on a terminal and in Markdown. */
 
 /** All systems of each race. */
-export function raceSections(result: StudyResult, own: Study['races'] = {}): Section[] {
+export function raceSections(result: Result, own: Study['races'] = {}): Section[] {
   return [...Map.groupBy(result.cells, ({ race }) => race)].map(([race, cells]) => {
     const entries = entriesOf(result, cells)
     const rate = result.analysis?.openRates.find((one) => one.race === race)?.rate
@@ -107,7 +107,7 @@ function sharesOf({ title }: Cell, figures: CellFigures | undefined): string[] {
 }
 
 /** What each thing costs, if the study takes something apart. */
-export function stepSections(result: StudyResult): Section[] {
+export function stepSections(result: Result): Section[] {
   const steps = result.analysis?.steps ?? []
   if (steps.length === 0) return []
   const table = tableOf(steps, [
@@ -125,7 +125,7 @@ interface Entry {
   shown: CellFigures | undefined
 }
 
-function entriesOf({ analysis }: StudyResult, cells: readonly Cell[]): Entry[] {
+function entriesOf({ analysis }: Result, cells: readonly Cell[]): Entry[] {
   return cells.map((cell) => ({
     cell,
     shown: analysis?.cells.find((one) => one.race === cell.race && one.system === cell.app),
@@ -142,7 +142,7 @@ function counted(heading: string, priority: number, text: (shown: CellFigures) =
 }
 
 /** The shortest start first. @returns undefined if no start was measured */
-export function startupChart({ analysis }: StudyResult, races: readonly string[]): Chart | undefined {
+export function startupChart({ analysis }: Result, races: readonly string[]): Chart | undefined {
   const panels = races.map((race) => ({
     title: race,
     dots: (analysis?.cells ?? [])
@@ -198,7 +198,7 @@ export function missingCores(
 }
 
 /** `express 4 → 5.3.0, fastify 4 → 5.12.8`: the source's versions and ours; null if the source names none. */
-export function describeVersions({ source }: Study, { versions: { packages } }: StudyResult): string | null {
+export function describeVersions({ source }: Study, { versions: { packages } }: Result): string | null {
   const changes = Object.entries(source?.versions ?? {}).map(
     ([name, theirs]) => `${name} ${theirs} → ${packages[name] ?? 'unknown'}`,
   )

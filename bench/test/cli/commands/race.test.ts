@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
+import { readResult } from '../../../src/model/result-file.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
@@ -96,34 +97,45 @@ describe('a race of commands', () => {
     })
 
     test('its result and its reports are there', () => {
-      const result = JSON.parse(readFileSync(join(output(), 'result.json'), 'utf8'))
+      const result = readResult(join(output(), 'result.json'))
       assert.deepEqual(
-        result.race.systems.map((system: { url: string | null }) => system.url),
-        [null, url],
+        Object.values(result.experiment.systems).map((system) => system.running),
+        [undefined, url],
       )
-      assert.ok(result.race.pilots[0].systems[0].masked > 0, 'the id is masked')
+      assert.ok((result.pilots[0]?.systems[0]?.masked ?? 0) > 0, 'the id is masked')
       const said = result.warnings.map(({ text }: { text: string }) => text).join()
       assert.match(said, /everything was measured on one launch/)
       if (process.platform === 'linux') assert.doesNotMatch(said, /Nobody accounts for/)
-      assert.deepEqual(
-        result.race.requests.map(({ path, weight }: { path: string; weight: number }) => [path, weight]),
-        [
-          ['/a', 3],
-          ['/b?key=…', null],
-        ],
-      )
-      const launches = result.heats.flatMap((heat: { launches: object[] }) => heat.launches)
-      const started = launches.filter(({ app }: { app: string }) => app === 'before')
+      assert.deepEqual(Object.values(result.experiment.races)[0], {
+        systems: ['before', 'running'],
+        connections: 32,
+        openLoop: ['before', 'running'],
+        workload: {
+          path: '/a',
+          method: 'POST',
+          headers: { authorization: '…', 'x-other': '…' },
+          body: '…',
+          expect: {},
+          mix: [
+            { path: '/a', weight: 3, expect: {} },
+            { path: '/b?key=…', weight: 1, expect: {} },
+          ],
+        },
+      })
+      const started = result.heats.flatMap(({ launches }) => launches).filter(({ app }) => app === 'before')
       assert.equal(started.length, 2)
-      for (const { startup, processes } of started) assert.ok(startup > 0 && processes === 1)
+      for (const { startup = 0, processes } of started) assert.ok(startup > 0 && processes === 1)
       assert.ok(existsSync(join(output(), 'report.md')))
       const page = readFileSync(join(output(), 'report.html'), 'utf8')
       assert.match(page, /<th[^>]*>start ms<\/th>/)
     })
 
     test('values of variables, flags, headers, bodies, queries and the environment are in no file', async () => {
-      const { command, race: record } = JSON.parse(readFileSync(join(output(), 'result.json'), 'utf8'))
-      assert.equal(record.systems[0].command, 'TOKEN=… node before.js … --key … --key=… -p… …')
+      const { command, experiment } = readResult(join(output(), 'result.json'))
+      assert.equal(
+        experiment.systems.before?.command?.command,
+        'TOKEN=… node before.js … --key … --key=… -p… …',
+      )
       assert.match(command, / --header 'authorization: …' '--header=x-other: …' /)
       const files = readdirSync(output())
       assert.deepEqual(files.toSorted(), ['copy.json', 'report.html', 'report.md', 'result.json'])

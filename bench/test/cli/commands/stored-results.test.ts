@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import type { StoredResult } from '../../../src/model/result.ts'
+import type { Result } from '../../../src/model/result.ts'
 import { writeResult } from '../../../src/model/result-file.ts'
 import { analysed } from '../../fixtures/analysed.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
@@ -15,7 +15,7 @@ import { rateResult } from '../../fixtures/results.ts'
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-stored-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
 
-function store(name: string, result: StoredResult, file = 'result.json'): string {
+function store(name: string, result: Result, file = 'result.json'): string {
   writeResult(join(DIRECTORY, name, file), result)
   return name
 }
@@ -28,7 +28,7 @@ const b = store('b', rateResult())
 const commands = store('commands', golden('commands'))
 const study = store('study', golden('study'), 'nginx-proxy.json')
 const { schema: _, ...old } = rateResult()
-store('old', { ...old, schema: 1 } as unknown as StoredResult)
+store('old', { ...old, schema: 1 } as unknown as Result)
 const broken = rateResult()
 for (const one of broken.conformance.slice(0, 1)) one.differences.push('GET /json: 500, not 200')
 const voided = store('voided', analysed(broken))
@@ -80,6 +80,6 @@ describe('report', () => {
     assert.match(missing.stderr, /cannot be read \(ENOENT\): give the result\.json of a run\.$/m)
     writeFileSync(join(DIRECTORY, 'text.json'), '[')
     assert.match((await run('report', 'text.json')).stderr, /it is not JSON/)
-    assert.match((await run('report', 'old')).stderr, /its schema is 1, here it is 6/)
+    assert.match((await run('report', 'old')).stderr, /its schema is 1, here it is 7/)
   })
 })

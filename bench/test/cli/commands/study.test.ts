@@ -7,7 +7,7 @@ import { findFinished } from '../../../src/cli/commands/study.ts'
 import { createStudyResult } from '../../../src/experiment/result.ts'
 import { chooseRaces, plannedStudyMs } from '../../../src/experiment/study.ts'
 import { newHeat } from '../../../src/measure/heat.ts'
-import type { StudyResult } from '../../../src/model/result.ts'
+import type { Result } from '../../../src/model/result.ts'
 import { writeResult } from '../../../src/model/result-file.ts'
 import { PUBLISHED, STUDIES } from '../../../studies/index.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
@@ -54,7 +54,7 @@ test('with --all, what a run of this commit has finished with as much effort is 
   const options = { profile: 'quick', heats: undefined, seed: 1 } as const
   const wanted = createStudyResult(study, options, '')
   wanted.versions.startgrid = '1234567'
-  const store = (directory: string, change: (result: StudyResult) => void) => {
+  const store = (directory: string, change: (result: Result) => void) => {
     const result = structuredClone({ ...wanted, finishedAt: wanted.startedAt, heats: [HEAT] })
     change(result)
     writeResult(join(results, directory, `${study.name}.json`), result)

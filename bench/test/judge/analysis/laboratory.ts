@@ -53,6 +53,7 @@ export function heatOf(heat: number, slices: Slice[], given: Partial<Heat> = {})
 export function measuredOf(cells: Cell[], heats: Heat[]): Measured {
   return {
     stolen: 0,
+    pilots: [],
     cells,
     heats,
     conformance: cells.map(({ id }) => ({ cell: id, checked: 1, differences: [], remembered: false })),

@@ -59,8 +59,7 @@ test('requests per second decide a race of commands, and CPU per request if othe
         coreUse: 1,
       }))
       const race = one.cells[0]?.race ?? ''
-      const pilots = [{ race, decides, warmupMs: 500, systems, difference: null }]
-      one.race = { systems: [], requests: [], connections: 64, twin: null, precision: null, pilots }
+      one.pilots = [{ race, decides, warmupMs: 500, systems, difference: null }]
     })
     deepEqual(analysis.findings?.[0]?.pAdjusted, null, 'three starts give no verdict')
     return analysis.findings?.map((finding) => [finding.decides, finding.others[0]?.metric])
@@ -76,16 +75,16 @@ test('heats whose number follows from the spread of the first ones are judged by
     fast: [...(RATES.fast ?? []), 30_000, 50_000, 40_000],
     slow: [...(RATES.slow ?? []), 24_000, 16_000, 20_000],
   }
-  const widthOf = (rates: Rates, precision: number | null) => {
+  const widthOf = (rates: Rates, precision?: number) => {
     const { twice } = analyse(rates, (result) => {
       result.settings.heats = 3
-      result.race = { systems: [], requests: [], connections: 64, twin: null, precision, pilots: [] }
+      if (precision !== undefined) result.settings.precision = precision
     })
     return Math.log((twice.ratio?.high ?? 0) / (twice.ratio?.low ?? 0))
   }
   const first = widthOf({ fast: RATES.fast ?? [], slow: RATES.slow ?? [] }, 0.01)
   ok(Math.abs(widthOf(more, 0.01) / first - Math.sqrt(3 / 6)) < 1e-9)
-  ok(widthOf(more, null) > 2 * first, 'heats that were planned count by their own')
+  ok(widthOf(more) > 2 * first, 'heats that were planned count by their own')
 })
 
 test('what needs more cores than there are is measured, and decides nothing', () => {
@@ -127,10 +126,7 @@ test('how a cluster spread its requests over its workers is told', () => {
   })
   const shares = Object.fromEntries(analysis.cells.map(({ system, workerShares }) => [system, workerShares]))
   deepEqual(shares, { fast: null, slow: null, wide: { least: 0.5 / 3, most: 1 / 3 } })
-  match(
-    formatMarkdownPart(documentOfStudy(PAPER, result)),
-    /wide: a worker served 17 % to 33 % of the requests\./,
-  )
+  match(formatMarkdownPart(documentOfStudy(result)), /wide: a worker served 17 % to 33 % of the requests\./)
 })
 
 test('a machine gives what it has; processes that share a core become warm in turn', () => {

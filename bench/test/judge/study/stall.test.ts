@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stallOf } from '../../../src/judge/stall.ts'
-import type { StudyResult } from '../../../src/model/result.ts'
+import type { Result } from '../../../src/model/result.ts'
 import { commentOf } from '../../../src/report/study/race-comment.ts'
 import { documentOfRace } from '../../../src/report/study/race-document.ts'
 import { golden } from '../../fixtures/golden.ts'
 
 /** The stored race, with the longest wait of each slice; one per start is another. */
-function raceWith(longest: (system: string) => readonly [usual: number, once: number]): StudyResult {
-  const result = structuredClone(golden('commands')) as StudyResult
+function raceWith(longest: (system: string) => readonly [usual: number, once: number]): Result {
+  const result = structuredClone(golden('commands')) as Result
   for (const heat of result.heats)
     for (const { id, system } of result.cells)
       for (const [index, slice] of heat.slices.filter(({ cell }) => cell === id).entries())
@@ -17,7 +17,7 @@ function raceWith(longest: (system: string) => readonly [usual: number, once: nu
 }
 
 test('a server that freezes once in each start is named, in the first sentence and in the comment', () => {
-  const pairs = (golden('commands') as StudyResult).analysis?.findings ?? []
+  const pairs = (golden('commands') as Result).analysis?.findings ?? []
   const pair = pairs.find(({ isTwin }) => !isTwin)
   assert.ok(pair !== undefined)
   const { over } = pair

@@ -7,9 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { reportOf } from '../../../src/cli/stored.ts'
 import { formatHtml } from '../../../src/report/html/page.ts'
-import { STUDIES } from '../../../studies/index.ts'
+import { reportOf } from '../../../src/report/output.ts'
 import { golden } from '../../fixtures/golden.ts'
 import { rateResult } from '../../fixtures/results.ts'
 
@@ -20,7 +19,7 @@ const KINDS = ['rate', 'study'] as const
 
 function reportIn(kind: (typeof KINDS)[number]): string {
   const result = kind === 'rate' ? rateResult() : golden(kind)
-  return formatHtml(reportOf(result, { directory: '', studies: STUDIES }).document)
+  return formatHtml(reportOf(result))
 }
 
 describe('report.html', { skip: BROWSER.skip }, () => {

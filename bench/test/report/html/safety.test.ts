@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import type { RaceResult } from '../../../src/model/result.ts'
+import type { Result } from '../../../src/model/result.ts'
 import { documentOf } from '../../../src/report/grid.ts'
 import { formatHtml } from '../../../src/report/html/page.ts'
 import { gridCells } from '../../fixtures/grid.ts'
@@ -29,7 +29,7 @@ test('the policy allows the one style sheet of the page, and nothing else', () =
 test('whatever is put in stays text', () => {
   const evil = `</script></style><script>alert(1)</script><img src=x onerror="alert(1)">"'&`
   const result = rateResult()
-  const hostile: RaceResult = {
+  const hostile: Result = {
     ...result,
     command: evil,
     machine: { ...result.machine, cpu: evil, os: evil },

@@ -24,7 +24,7 @@ const STUDY: Study = {
 function reportOf(rates: Rates) {
   const result = measureOnPaper({ ...rates, wide: rates.fast ?? [] }, STUDY)
   const record = { ...result, analysis: analyse(STUDY, result) }
-  return documentOfStudy(STUDY, record)
+  return documentOfStudy(record)
 }
 
 test('a headline of costs: microseconds with their interval, and the request of which they are 1 %', () => {

@@ -1,6 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StudyResult } from '../../../src/model/result.ts'
+import type { System } from '../../../src/model/experiment.ts'
+import type { Result } from '../../../src/model/result.ts'
 import { commentOf } from '../../../src/report/study/race-comment.ts'
 import { documentOfRace } from '../../../src/report/study/race-document.ts'
 import { formatTerminal } from '../../../src/report/terminal.ts'
@@ -10,13 +11,17 @@ import { amongCommands } from '../../fixtures/race-of-commands.ts'
 
 /** What a race of commands says in other cases than the stored one, which has a verdict, a twin and a mixture of paths. */
 
-function raced(change: (result: StudyResult) => void = () => {}): StudyResult {
+function raced(change: (result: Result) => void = () => {}): Result {
   const result = golden('commands')
   change(result)
   return analysed(result)
 }
 
-const findingOf = (result: StudyResult) => documentOfRace(result).finding
+function runningAt(running: string, system: System | undefined): void {
+  Object.assign(system ?? {}, { command: undefined, running })
+}
+
+const findingOf = (result: Result) => documentOfRace(result).finding
 
 test('one alone has figures, and no comparison', () => {
   const document = documentOfRace(raced((result) => amongCommands(result, ['before'])))
@@ -28,9 +33,8 @@ test('of a server on another machine requests per second decide, and the report 
   const document = documentOfRace(
     raced((result) => {
       amongCommands(result, ['before', 'after'])
-      for (const system of result.race?.systems ?? [])
-        if (system.name === 'after') system.url = 'http://10.0.0.9:3000'
-      for (const pilot of result.race?.pilots ?? [])
+      runningAt('http://10.0.0.9:3000', result.experiment.systems.after)
+      for (const pilot of result.pilots)
         for (const system of pilot.systems) if (system.system === 'after') system.coreUse = null
       for (const slice of result.heats.flatMap(({ slices }) => slices)) {
         slice.disturbance = { ...slice.disturbance, serverForeign: 0.5 }
@@ -47,8 +51,8 @@ test('of a server on another machine requests per second decide, and the report 
 
 test('of servers that ran already nobody says on which core', () => {
   const document = documentOfRace(
-    raced(({ race }) => {
-      for (const system of race?.systems ?? []) system.url = 'http://127.0.0.1:3000'
+    raced(({ experiment }) => {
+      for (const system of Object.values(experiment.systems)) runningAt('http://127.0.0.1:3000', system)
     }),
   )
   const told = document.sections.flatMap(({ title, notes }) => [title, ...notes]).join(' ')
@@ -57,7 +61,7 @@ test('of servers that ran already nobody says on which core', () => {
 })
 
 test('one that responds otherwise under load is void, and the sentence says why', () => {
-  const failing = ({ heats }: StudyResult) => {
+  const failing = ({ heats }: Result) => {
     for (const slice of heats.flatMap(({ slices }) => slices))
       if (slice.cell.endsWith(' after')) slice.errors = { status: 2 }
   }
@@ -77,12 +81,12 @@ test('one that responds otherwise under load is void, and the sentence says why'
 })
 
 test('with two starts there is no verdict, and what would give one is told', () => {
-  const withTwo = (change: (result: StudyResult) => void = () => {}) =>
+  const withTwo = (change: (result: Result) => void = () => {}) =>
     raced((result) => {
       result.heats = result.heats.slice(0, 2)
       change(result)
     })
-  const adviceOf = (change?: (result: StudyResult) => void) =>
+  const adviceOf = (change?: (result: Result) => void) =>
     findingOf(withTwo(change)).replace(/^Only 2 starts each: no verdict on after and before; /, '')
   match(adviceOf(), /^it takes 5 \(/)
   match(
@@ -132,8 +136,8 @@ test('starts that differ much from each other', () => {
 })
 
 test('other work that was meant is said first', () => {
-  const result = raced(({ race }) => {
-    for (const pilot of race?.pilots ?? []) pilot.difference = 'before and after send different bodies'
+  const result = raced(({ pilots }) => {
+    for (const pilot of pilots) pilot.difference = 'before and after send different bodies'
   })
   const { finding, summary = [] } = documentOfRace(result)
   equal(finding, 'They do different work: before and after send different bodies')
@@ -147,7 +151,7 @@ test('a comment: verdict, both figures, the twin and what would have been caught
     '5 starts each, 1 minute; before against itself 1.02 (0.92–1.13).',
     'A limit of 3.0 % would have caught a slowdown of 16 % in 4 of 5 runs.\n',
   ])
-  for (const wrong of [{ ...raced(), analysis: '@everyone' }, { ...raced(), race: undefined }, {}, null])
+  for (const wrong of [{ ...raced(), analysis: '@everyone' }, { ...raced(), pilots: [] }, {}, null])
     throws(() => commentOf(wrong), {
       name: 'ResultError',
       message: /^It is not the result of a race of commands \(/,

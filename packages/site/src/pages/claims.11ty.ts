@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
-import type { StudyResult } from '@startgrid/bench/src/model/result.ts'
+import type { Result } from '@startgrid/bench/src/model/result.ts'
 import { machineFolder } from '@startgrid/bench/src/publish.ts'
 import { html, type Markup } from '@startgrid/bench/src/report/html/markup.ts'
 import { sayingOf } from '@startgrid/bench/src/report/study/document.ts'
@@ -18,7 +18,7 @@ export function render(): string {
   const verdicts = [...new Set(records.flatMap(claimsOf).map(({ verdict }) => kindOf(verdict)))].toSorted()
   const questions = globSync('docs/studies/!(README).md', { cwd: ROOT })
     .map((file) => basename(file, '.md'))
-    .filter((name) => records.every((one) => one.study !== name || claimsOf(one).length === 0))
+    .filter((name) => records.every((one) => one.experiment.name !== name || claimsOf(one).length === 0))
   return html`<h1>Claims</h1>
 <p>What others have published about JavaScript servers, and what came out here. Each row is a ratio, published (○) and ours (●, with its 95 % interval), on one logarithmic scale.
 <a href="/docs/studies/">How a verdict follows from the interval, and the studies one by one</a>. <code>npx pnpm@12 bench study NAME</code> tests a claim on your machine.</p>
@@ -33,16 +33,16 @@ ${questions.length > 0 && html`<h2>Other studies</h2><p>Questions of our own, an
 `.toString()
 }
 
-function machineSection(machine: string, records: readonly StudyResult[]): Markup {
+function machineSection(machine: string, records: readonly Result[]): Markup {
   const days = [...new Set(records.map(({ startedAt }) => startedAt.slice(0, 10)))]
   return html`<section data-claims="${machine}"><h2>${machine}, ${days.join(' and ')}</h2>
 ${records.map((record) => {
   const rows = claimsOf(record)
   if (rows.length === 0) return null
-  return html`<section aria-label="${titleOf(record.study)}, ${machine}">
-<h3 id="${machineFolder(record)}-${record.study}"><a href="/docs/studies/${record.study}/">${titleOf(record.study)}</a></h3>
+  return html`<section aria-label="${titleOf(record.experiment.name)}, ${machine}">
+<h3 id="${machineFolder(record)}-${record.experiment.name}"><a href="/docs/studies/${record.experiment.name}/">${titleOf(record.experiment.name)}</a></h3>
 <ul class="claims">${rows.map(claimRow)}</ul>
-<p class="quiet"><a href="/data/studies/${machineFolder(record)}/${record.study}.json">Raw JSON</a>. This measures it again: <code>npx ${record.command.replace(/^pnpm/, 'pnpm@12')}</code></p>
+<p class="quiet"><a href="/data/studies/${machineFolder(record)}/${record.experiment.name}.json">Raw JSON</a>. This measures it again: <code>npx ${record.command.replace(/^pnpm/, 'pnpm@12')}</code></p>
 </section>`
 })}</section>`
 }

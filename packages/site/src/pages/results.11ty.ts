@@ -1,6 +1,6 @@
 import type { Standing, StandingEntry } from '@startgrid/bench/src/judge/standings.ts'
 import { nameOf } from '@startgrid/bench/src/model/names.ts'
-import type { RaceResult } from '@startgrid/bench/src/model/result.ts'
+import type { Result } from '@startgrid/bench/src/model/result.ts'
 import { type Chart, ratioChart } from '@startgrid/bench/src/report/document.ts'
 import { drawChart } from '@startgrid/bench/src/report/html/charts.ts'
 import { html, type Markup, prose } from '@startgrid/bench/src/report/html/markup.ts'
@@ -100,10 +100,10 @@ function chartOf({ race, topology }: Standing, entries: readonly StandingEntry[]
   })
 }
 
-const startupText = (result: RaceResult, app: string) =>
+const startupText = (result: Result, app: string) =>
   orUnknown(startupOf(result, app), (seconds) => formatMs(seconds * 1000))
 
-const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: RaceResult) => string][] = [
+const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: Result) => string][] = [
   ['place', placeOf],
   [
     '× node (95 %)',
@@ -124,7 +124,7 @@ const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: R
   ['start ms', ({ spec }, result) => startupText(result, spec.app)],
 ]
 
-function table(id: string, entries: readonly StandingEntry[], result: RaceResult): Markup {
+function table(id: string, entries: readonly StandingEntry[], result: Result): Markup {
   const columns = COLUMNS.filter(([, text]) =>
     entries.some((entry) => !['', '—'].includes(text(entry, result))),
   )
