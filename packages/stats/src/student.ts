@@ -114,7 +114,7 @@ const CLOSE = 1e-14
  * Where a continuous function is zero, between two places with values of opposite sign: regula falsi with halved weights (the Illinois method, Dowell and
  * Jarratt 1971, BIT 11:168). Smooth functions take about ten evaluations, where halving takes fifty.
  */
-export function findRoot(valueAt: (x: number) => number, low: number, high: number): number {
+function findRoot(valueAt: (x: number) => number, low: number, high: number): number {
   let [a, b] = [low, high]
   let [left, right] = [valueAt(a), valueAt(b)]
   if (left === 0) return a
@@ -130,7 +130,7 @@ export function findRoot(valueAt: (x: number) => number, low: number, high: numb
 }
 
 /** Logarithm of the gamma function: Lanczos approximation with g = 7 and 9 terms (Godfrey 2001), 15 digits for x > 0. */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   let series = 0.99999999999980993
   LANCZOS.forEach((term, index) => {
     series += term / (x + index)
