@@ -8,10 +8,16 @@ import { cacheDirectory } from './find/download.ts'
 import { requireNginx } from './find/find.ts'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from './render/address.ts'
 import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/front.ts'
-import { leave, readErrors } from './run/launch.ts'
-import { endOrphans, explainRejection, reloadMaster, stopMaster } from './run/master.ts'
-import { isMasterOf, isRunning, workersOf } from './run/processes.ts'
-import { awaitResponses } from './run/ready.ts'
+import { awaitResponses, leave, readErrors } from './run/launch.ts'
+import {
+  endOrphans,
+  explainRejection,
+  isMasterOf,
+  isRunning,
+  reloadMaster,
+  stopMaster,
+  workersOf,
+} from './run/master.ts'
 import { setUp } from './run/setup.ts'
 
 const OPTIONS = {

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { type Instance, startNginx } from '../src/run/instance.ts'
-import { nginx, skip } from './support/nginx.ts'
-import { assertOwn, assertProblem } from './support/problem.ts'
-import { request, type Sent } from './support/raw.ts'
-import { type App, startApp } from './support/upstream.ts'
+import type { Instance } from '../src/run/instance.ts'
+import { type App, startApp } from './support/app.ts'
+import { assertOwn, assertProblem, request, type Sent } from './support/client.ts'
+import { ANY, frontOf, skip, start } from './support/nginx.ts'
 
 const SCRIPT = 'app-4F7K2QXB.js'
 const STYLE = 'page-A1B2C3D4.css'
@@ -59,15 +58,10 @@ describe('assets', { skip }, () => {
   let instance: Instance
 
   before(async () => {
-    if (nginx === undefined) return
     directory = await mkdtemp(join(tmpdir(), 'startgrid ässets-'))
     await makeAssets(directory)
     app = await startApp()
-    const listen = { host: '127.0.0.1', port: 0 }
-    const upstream = app.address
-    instance = await startNginx(nginx, {
-      fronts: [{ name: 'app', topology: 'nginx', listen, upstream, serveAssets: directory }],
-    })
+    instance = await start({ fronts: [frontOf(app.address, { serveAssets: directory })] })
   })
 
   after(async () => {
@@ -77,7 +71,7 @@ describe('assets', { skip }, () => {
   })
 
   const ask = (name: string, { headers = [], ...options }: Omit<Sent, 'target'> = {}) =>
-    request(instance.addresses[0] ?? { host: '', port: 0 }, name, {
+    request(instance.addresses[0] ?? ANY, name, {
       ...options,
       headers: ['x-request-id: asset', ...headers],
     })

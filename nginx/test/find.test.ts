@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
-import { loadModule } from '../src/find/find.ts'
-import { nginx, skip } from './support/nginx.ts'
-
-interface Printed {
-  kind?: string
-  version?: string
-  description?: string
-  error?: string
-}
+import { isDebianLike } from '../src/find/download.ts'
+import { type FindOptions, findNginx, loadModule } from '../src/find/find.ts'
+import { startNginx } from '../src/run/instance.ts'
+import { request } from './support/client.ts'
+import { ANY, frontOf, nginx, skip } from './support/nginx.ts'
 
 describe('with programs that only look like NGINX', () => {
   let directory: string
+  const { PATH = '' } = process.env
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'startgrid-find-'))
@@ -34,58 +29,44 @@ describe('with programs that only look like NGINX', () => {
     return path
   }
 
-  /** In a process of its own, whose PATH has no apt unless the test puts them there. */
-  async function find(path: string, options: object = {}, env: object = {}): Promise<Printed> {
-    const script = join(import.meta.dirname, 'support', 'find.ts')
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [script, JSON.stringify({ systemDirectories: [], ...options })],
-      { env: { PATH: path, HOME: directory, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env } },
-    )
-    return JSON.parse(stdout) as Printed
+  /** With a PATH that has no apt unless the test puts one there. @returns the kind, and the description */
+  async function find(path: string, options: FindOptions = {}, STARTGRID_NGINX?: string) {
+    process.env.PATH = path
+    const env = { PATH: path, HOME: directory, XDG_CACHE_HOME: directory, STARTGRID_NGINX }
+    const found = await findNginx({ systemDirectories: [], env, ...options }).finally(() => {
+      process.env.PATH = PATH
+    })
+    return [found.kind, found.describe()]
   }
 
   const WITHOUT_NJS = 'case "$*" in *-V*) echo "nginx version: nginx/9.9.9" >&2 ;; *) exit 1 ;; esac'
 
-  test('nothing at all: every reason, and one command that helps', async () => {
-    const found = await find(await stub('empty', {}))
-    assert.equal(found.kind, 'none')
-    assert.match(
-      found.description ?? '',
-      /^No NGINX was found: no nginx on the PATH; no Debian packages on this system\. This would help: \S+ /,
-    )
+  test('every reason why there is none, and one command that helps', async () => {
+    const reasons = 'no nginx on the PATH; no Debian packages on this system. This would help: '
+    const [kind, text = ''] = await find(await stub('empty', {}))
+    assert.deepEqual([kind, text.startsWith(`No NGINX was found: ${reasons}`)], ['none', true])
+    const [, other] = await find(await stub('other', { nginx: 'echo hello' }))
+    assert.match(other ?? '', /other\/nginx does not run;/)
   })
 
-  test('a program that is no NGINX is passed over', async () => {
-    const path = await stub('other', { nginx: 'echo hello' })
-    assert.match((await find(path)).description ?? '', /other\/nginx does not run;/)
-  })
-
-  test('an NGINX without njs is taken when nothing better is there', async () => {
-    const found = await find(await stub('plain', { nginx: WITHOUT_NJS }))
-    assert.deepEqual([found.kind, found.version], ['path', '9.9.9'])
-    assert.match(found.description ?? '', /^NGINX 9\.9\.9 at \S+plain\/nginx \(installed; no njs\)$/)
-  })
-
-  test('directories that a minimal PATH leaves out', async () => {
-    const hidden = await stub('hidden', { nginx: WITHOUT_NJS })
-    const found = await find(await stub('minimal', {}), { systemDirectories: [hidden] })
-    assert.match(found.description ?? '', /hidden\/nginx/)
+  test('an NGINX without njs is taken when nothing better is there, also where a minimal PATH does not look', async () => {
+    const path = await stub('plain', { nginx: WITHOUT_NJS })
+    const expected = ['path', `NGINX 9.9.9 at ${path}/nginx (installed; no njs)`]
+    assert.deepEqual(await find(path), expected)
+    assert.deepEqual(await find('/nowhere', { systemDirectories: [path] }), expected)
   })
 
   test('a choice rules out everything else', async () => {
     const path = await stub('chosen', { nginx: WITHOUT_NJS })
-    assert.equal((await find(path, { choice: 'download' })).kind, 'none')
-    assert.equal((await find(path, {}, { STARTGRID_NGINX: 'download' })).kind, 'none')
-    assert.equal((await find(path, { choice: 'path' }, { STARTGRID_NGINX: 'download' })).kind, 'path')
-    assert.equal((await find('/nowhere', { choice: join(path, 'nginx') })).version, '9.9.9')
-    const nowhere = await find(path, { choice: '/nowhere/nginx' })
-    assert.match(nowhere.description ?? '', /found: \/nowhere\/nginx is not a program\. This/)
-  })
-
-  test('a choice that does not exist', async () => {
-    const { error } = await find('/nowhere', {}, { STARTGRID_NGINX: 'docker' })
-    assert.match(error ?? '', /^Error: STARTGRID_NGINX is "docker", but must be path, download or /)
+    assert.equal((await find(path, { choice: 'download' }))[0], 'none')
+    assert.equal((await find(path, {}, 'download'))[0], 'none')
+    assert.equal((await find(path, { choice: 'path' }, 'download'))[0], 'path')
+    assert.equal((await find('/nowhere', { choice: join(path, 'nginx') }))[0], 'path')
+    const [, nowhere] = await find(path, { choice: '/nowhere/nginx' })
+    assert.match(nowhere ?? '', /found: \/nowhere\/nginx is not a program\. This/)
+    const message =
+      'STARTGRID_NGINX is "docker", but must be path, download or the absolute path of an nginx.'
+    await assert.rejects(find('/nowhere', {}, 'docker'), { message })
   })
 
   test('no download: nothing is fetched', async () => {
@@ -93,8 +74,8 @@ describe('with programs that only look like NGINX', () => {
     const trace = join(directory, 'trace')
     const fetch = `echo "$0 $@" >> ${trace}`
     const path = await stub('tools', { 'apt-get': fetch, 'dpkg-deb': fetch })
-    const found = await find(path, { download: false })
-    assert.match(found.description ?? '', /nothing was unpacked before, and downloading is switched off/)
+    const [, text] = await find(path, { download: false })
+    assert.match(text ?? '', /nothing was unpacked before, and downloading is switched off/)
     await assert.rejects(stat(trace), { code: 'ENOENT' })
   })
 })
@@ -106,4 +87,31 @@ test('njs runs on the engine that responded', {
   assert.match(nginx.njs.version, /^\d+\.\d+\.\d+$/)
   assert.equal(loadModule(nginx), `load_module "${nginx.njs.module}";`)
   assert.ok(nginx.describe().startsWith(`NGINX ${nginx.version} at /`))
+})
+
+test("full: download: the distribution's packages, unpacked and not installed", {
+  skip: (await isDebianLike()) ? false : 'not a Debian-like system: there is nothing to unpack',
+  timeout: 600_000,
+}, async (context) => {
+  const cache = await mkdtemp(join(tmpdir(), 'startgrid-cache-'))
+  const env = { XDG_CACHE_HOME: cache }
+  const before = await stat('/var/lib/dpkg/status')
+  try {
+    const found = await findNginx({ choice: 'download', env })
+    if (found.kind === 'none') return context.skip(`${found.describe()} (a Debian mirror is needed once)`)
+    assert.equal(found.kind, 'download')
+    assert.ok(found.binary.path.startsWith(cache))
+    assert.ok(found.njs?.module?.startsWith(cache))
+    assert.match(found.describe(), /unpacked from the system's packages; njs /)
+    assert.equal((await stat('/var/lib/dpkg/status')).mtimeMs, before.mtimeMs)
+
+    const instance = await startNginx(found, { fronts: [frontOf({ ...ANY, port: 9 })] })
+    assert.equal((await request(instance.addresses[0] ?? ANY, '/ceiling')).body.toString(), 'Hello World!')
+    await instance.stop()
+
+    // What is there already needs no download.
+    assert.equal((await findNginx({ choice: 'download', download: false, env })).kind, 'download')
+  } finally {
+    await rm(cache, { recursive: true, force: true })
+  }
 })

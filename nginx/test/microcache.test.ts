@@ -5,12 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { claimPort } from '../src/render/address.ts'
 import { renderNginx } from '../src/render/render.ts'
-import { type Instance, startNginx } from '../src/run/instance.ts'
-import { nginx, skip } from './support/nginx.ts'
+import type { Instance } from '../src/run/instance.ts'
+import { ANY, frontOf, skip, start } from './support/nginx.ts'
 
 /** That `server/microcache.conf` gives nobody what is another client's, also in front of everything. */
-
-const ANY = { host: '127.0.0.1', port: 0 }
 
 describe('microcache', { skip }, () => {
   let shop: Server
@@ -32,16 +30,14 @@ describe('microcache', { skip }, () => {
 
   /** @param more lines of the location beside the include */
   async function cache(more = ''): Promise<string> {
-    if (nginx === undefined) throw new Error('skipped')
     const listen = { ...ANY, port: await claimPort(ANY) }
     const upstream = { ...ANY, port: (shop.address() as AddressInfo).port }
-    const fronts = [{ name: 'app', topology: 'nginx', listen, upstream } as const]
-    const instance = await startNginx(nginx, {
+    const instance = await start({
       listen: [listen],
       config: (main) =>
         renderNginx({
           ...main,
-          fronts,
+          fronts: [frontOf(upstream, { listen })],
           blocks: [`proxy_cache_path "${main.dir}/microcache" keys_zone=microcache:1m use_temp_path=off;`],
         }).replace(
           /location \/ \{\n.*add_header.*\n/,

@@ -12,12 +12,11 @@ import { chromium } from 'playwright-core'
 import { type PageApp, renderPage, writePage } from '../page/render.ts'
 import { claimPort, formatAddress } from '../src/render/address.ts'
 import { renderNginx } from '../src/render/render.ts'
-import { type Instance, startNginx } from '../src/run/instance.ts'
-import { nginx, skip } from './support/nginx.ts'
-import { request } from './support/raw.ts'
+import type { Instance } from '../src/run/instance.ts'
+import { request } from './support/client.ts'
+import { ANY, skip, start } from './support/nginx.ts'
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
-const ANY = { host: '127.0.0.1', port: 0 }
 
 /** Two frameworks in two roles: one is ready, one is not, one hangs up, one does not run. */
 describe('landing page', { skip }, () => {
@@ -28,7 +27,6 @@ describe('landing page', { skip }, () => {
   let instance: Instance
 
   before(async () => {
-    if (nginx === undefined) return
     const apps = [
       await startApp('koa', 'hello', 4141, '{"status":"pass"}'),
       await startApp('koa', 'ssr', 4142, '{"status":"fail"}'),
@@ -41,7 +39,7 @@ describe('landing page', { skip }, () => {
     const page = renderPage({ listen: formatAddress(listen), root, results, accessLog: 'off', apps })
     const config = (main: { dir: string; workers: number }) =>
       renderNginx({ ...main, fronts: [], blocks: [page] })
-    instance = await startNginx(nginx, { listen: [listen], config })
+    instance = await start({ listen: [listen], config })
   })
   after(async () => {
     await instance?.stop()

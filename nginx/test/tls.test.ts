@@ -2,24 +2,19 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
-import { createServer } from 'node:net'
+import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
-import { type Address, claimPort } from '../src/render/address.ts'
-import type { Front } from '../src/render/front.ts'
-import { type MainOptions, renderNginx } from '../src/render/render.ts'
 import { makeCertificate } from '../src/run/certificate.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
-import { nginx, skip } from './support/nginx.ts'
-import { exchange, request } from './support/raw.ts'
-import { type App, startApp } from './support/upstream.ts'
+import { type App, startApp } from './support/app.ts'
+import { assertOwn, request } from './support/client.ts'
+import { ANY, frontOf, nginx, skip, start } from './support/nginx.ts'
 
 /** What TLS and HTTP/2 add at the edge. That all else is as without them, contract.test.ts and the conformance suite show. */
 
-const ANY: Address = { host: '127.0.0.1', port: 0 }
 const DAY_MS = 86_400_000
 
 describe('tls', { skip }, () => {
@@ -27,26 +22,25 @@ describe('tls', { skip }, () => {
   let app: App
   let instance: Instance
 
-  function start(front: Partial<Front> = {}, trustedProxies = ''): Promise<Instance> {
-    if (nginx === undefined) throw new Error('skipped')
-    const fronts = [
-      { name: 'app', topology: 'nginx-tls', listen: ANY, upstream: app.address, ...front } as const,
-    ]
-    return startNginx(nginx, { fronts, trustedProxies })
-  }
+  const startFront = (certificate?: Awaited<ReturnType<typeof makeCertificate>>) =>
+    start({
+      fronts: [frontOf(app.address, { topology: 'nginx-tls', ...(certificate && { certificate }) })],
+      trustedProxies: '127.0.0.0/8 1;',
+    })
 
   before(async () => {
     directory = mkdtempSync(join(tmpdir(), 'startgrid-tls-'))
     app = await startApp()
-    instance = await start()
+    instance = await startFront()
   })
   after(async () => {
     await instance?.stop()
-    await app?.close()
+    await app.close()
     rmSync(directory, { recursive: true, force: true })
   })
 
-  const address = () => instance.addresses[0] ?? ANY
+  const addressOf = ({ addresses: [address = ANY] }: Instance): typeof address => address
+  const address = () => addressOf(instance)
 
   /** Headers of the last request, as the app got them. */
   function received(...names: string[]): (string | undefined)[] {
@@ -113,125 +107,85 @@ describe('tls', { skip }, () => {
       ['given', 'other'].map((name) => makeCertificate(mkdtempSync(join(directory, name)))),
     )
     assert.ok(given && other)
-    const edge = await start({ certificate: given })
-    const [{ ca } = ANY] = edge.addresses
-    assert.equal(ca, readFileSync(given.certificate, 'utf8'))
-    assert.equal((await request(edge.addresses[0] ?? ANY, '/json')).status, 200)
+    const edge = await startFront(given)
+    assert.equal(addressOf(edge).ca, readFileSync(given.certificate, 'utf8'))
+    assert.equal((await request(addressOf(edge), '/json')).status, 200)
     await edge.stop()
     const message = /^NGINX refuses its configuration: .*key values mismatch.*\.$/
-    await assert.rejects(start({ certificate: { ...given, key: other.key } }), { message })
+    await assert.rejects(startFront({ ...given, key: other.key }), { message })
   })
 
   test('an NGINX without TLS says so', async () => {
-    const front = { name: 'app', topology: 'nginx-tls', listen: ANY, upstream: app.address } as const
     if (nginx === undefined) return
+    const fronts = [frontOf(app.address, { topology: 'nginx-tls' })]
     const message = 'This NGINX was built without TLS or HTTP/2: choose another NGINX, or topology nginx.'
-    await assert.rejects(startNginx({ ...nginx, http2: undefined }, { fronts: [front] }), { message })
+    await assert.rejects(startNginx({ ...nginx, http2: undefined }, { fronts }), { message })
   })
 
   test('a trusted proxy in front keeps its word, and its address is added', async () => {
-    const behind = await start({}, '127.0.0.0/8 1;')
     const seen = async (...headers: string[]) => {
-      await request(behind.addresses[0] ?? ANY, '/json', { headers })
+      await request(address(), '/json', { headers })
       return received('x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host')
     }
-    try {
-      assert.deepEqual(
-        await seen(
-          'X-Forwarded-For: 203.0.113.7',
-          'X-Forwarded-Proto: http',
-          'X-Forwarded-Host: shop.example:81',
-        ),
-        ['203.0.113.7, 127.0.0.1', 'http', 'shop.example:81'],
-      )
-      assert.deepEqual(await seen('X-Forwarded-Proto: x', 'X-Forwarded-Host: a b'), [
-        ...['127.0.0.1', 'https', 'example.test:81'],
-      ])
-    } finally {
-      await behind.stop()
-    }
+    const told = [
+      'X-Forwarded-For: 203.0.113.7',
+      'X-Forwarded-Proto: http',
+      'X-Forwarded-Host: shop.example:81',
+    ]
+    assert.deepEqual(await seen(...told), ['203.0.113.7, 127.0.0.1', 'http', 'shop.example:81'])
+    const nonsense = ['X-Forwarded-Proto: x', 'X-Forwarded-Host: a b']
+    assert.deepEqual(await seen(...nonsense), ['127.0.0.1', 'https', 'example.test:81'])
   })
 
-  test('a location with a header of its own loses no other, if it is written as the documentation shows', async () => {
-    const documentation = readFileSync(new URL('../../docs/behind-a-proxy.md', import.meta.url), 'utf8')
-    const [, location = ''] = /```nginx\n(location \/reports\/ \{[^`]*)```/.exec(documentation) ?? []
-    const listen = { host: '127.0.0.1', port: await claimPort(ANY) }
-    const fronts = [{ name: 'app', topology: 'nginx', listen, upstream: app.address } as const]
-    const config = (main: MainOptions) =>
-      renderNginx({ ...main, fronts }).replace(/^ *# For error_page/m, `${location}$&`)
-    if (nginx === undefined) return
-    const other = await startNginx(nginx, { listen: [listen], config })
-    try {
-      await request(listen, '/reports/1', { headers: ['X-Request-Id: mine'] })
-      assert.deepEqual(
-        received(
-          'x-report',
-          'host',
-          'x-request-id',
-          'x-forwarded-for',
-          'x-forwarded-proto',
-          'x-forwarded-host',
-        ),
-        ['yes', 'example.test:81', 'mine', '127.0.0.1', 'http', 'example.test:81'],
-      )
-    } finally {
-      await other.stop()
-    }
-  })
-
-  test('a WebSocket passes on any path, h2c does not', async () => {
-    const asked: string[] = []
-    const upstream = createServer((socket) =>
-      socket.once('data', (bytes) => {
-        asked.push(/^upgrade: .*$/im.exec(bytes.toString())?.[0] ?? 'none')
-        socket.end(
-          'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nhello',
-        )
-      }),
-    )
-    upstream.listen(0, '127.0.0.1')
-    await once(upstream, 'listening')
-    const bound = upstream.address()
-    const port = typeof bound === 'object' && bound !== null ? bound.port : 0
-    const edge = await start({ upstream: { host: '127.0.0.1', port } })
-    try {
-      for (const protocol of ['websocket', 'h2c']) {
-        const text = `GET /any HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: ${protocol}\r\n\r\n`
-        const bytes = await exchange(edge.addresses[0] ?? ANY, text)
-        if (protocol === 'websocket') assert.match(bytes, /^HTTP\/1\.1 101 .*hello$/s)
-      }
-      assert.deepEqual(asked, ['Upgrade: websocket', 'none'])
-    } finally {
-      await edge.stop()
-      upstream.close()
-    }
-  })
-
-  /** One request over HTTP/2: its status, or the code of the error. */
-  async function ask(headers: OutgoingHttpHeaders, port = address().port): Promise<number | string> {
-    const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: address().ca ?? '' })
-    session.on('error', () => undefined)
-    try {
-      const stream = session.request({ ':path': '/json', ...headers })
-      const [{ ':status': status }] = await once(stream.resume(), 'response')
-      return status
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).message
-    } finally {
-      session.destroy()
-    }
+  function openHttp2({ port, ca = '' } = address()): ClientHttp2Session {
+    return connectHttp2(`https://127.0.0.1:${port}`, { ca }).on('error', () => undefined)
   }
 
+  /** One request over HTTP/2. */
+  async function ask(session: ClientHttp2Session, path: string, more: OutgoingHttpHeaders = {}) {
+    const stream = session.request({ ':path': path, ...more }, { endStream: true })
+    const [{ ':status': status, ...headers }] = (await once(stream, 'response')) as [Record<string, string>]
+    const body = Buffer.concat(await stream.toArray())
+    return { status: Number(status), headers: Object.fromEntries(Object.entries(headers)), body }
+  }
+
+  test('over HTTP/2, streams of one connection at once, and no header of a connection', async () => {
+    const session = openHttp2()
+    const [json, head, own] = await Promise.all([
+      ask(session, '/json?a', { 'x-request-id': 'mine' }),
+      ask(session, '/json?a', { ':method': 'HEAD' }),
+      ask(session, '/ceiling'),
+    ])
+    session.destroy()
+    assert.deepEqual([json.status, json.headers['x-request-id']], [200, 'mine'])
+    assert.deepEqual(JSON.parse(json.body.toString()), { method: 'GET', url: '/json?a' })
+    assert.deepEqual(received('host', 'x-forwarded-host'), Array(2).fill(`127.0.0.1:${address().port}`))
+    assert.deepEqual([head.status, head.body.length], [200, 0])
+    assert.deepEqual([own.status, own.body.toString()], [200, 'Hello World!'])
+    assertOwn(
+      { ...own, headers: { ...own.headers, connection: '' } },
+      { 'content-type': 'text/plain; charset=utf-8', 'content-length': '12' },
+    )
+    for (const { headers } of [json, head, own])
+      for (const name of ['connection', 'keep-alive', 'transfer-encoding'])
+        assert.equal(headers[name], undefined)
+  })
+
   test('limits over HTTP/2: a header section over 16 KiB is 431, a body over 64 KiB is 413', async () => {
-    assert.equal(await ask({ 'x-big': 'h'.repeat(15_000) }), 200)
-    assert.equal(await ask({ 'x-big': 'h'.repeat(20 * 1024) }), 431)
-    assert.equal(await ask({ ':method': 'POST', 'content-length': '65537' }), 413)
+    const statusOf = async (headers: OutgoingHttpHeaders) => {
+      const session = openHttp2()
+      const { status } = await ask(session, '/json', headers)
+      session.destroy()
+      return status
+    }
+    assert.equal(await statusOf({ 'x-big': 'h'.repeat(15_000) }), 200)
+    assert.equal(await statusOf({ 'x-big': 'h'.repeat(20 * 1024) }), 431)
+    assert.equal(await statusOf({ ':method': 'POST', 'content-length': '65537' }), 413)
   })
 
   test('over HTTP/2, a drain ends the streams that it has, and takes no more', async () => {
-    const other = await start()
-    const [{ port, ca = '' } = ANY] = other.addresses
-    const session = connectHttp2(`https://127.0.0.1:${port}`, { ca })
+    const other = await startFront()
+    const session = openHttp2(addressOf(other))
     const goaway = once(session, 'goaway')
     const stream = session.request({ ':path': '/stream' })
     let body = ''

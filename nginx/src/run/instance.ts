@@ -6,11 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Nginx } from '../find/find.ts'
 import type { Address } from '../render/address.ts'
-import type { MainOptions } from '../render/render.ts'
-import { hold, readErrors, release } from './launch.ts'
-import { endOrphans, explainRejection, reloadMaster, signalMaster, stopMaster } from './master.ts'
-import { isRunning, workersOf } from './processes.ts'
-import { awaitResponses } from './ready.ts'
+import { awaitResponses, hold, readErrors, release } from './launch.ts'
+import { endOrphans, explainRejection, isRunning, stopMaster, workersOf } from './master.ts'
 import { type Setup, setUp, type Wanted } from './setup.ts'
 
 type StartOptions = Wanted & {
@@ -30,7 +27,6 @@ interface Ending {
 
 /** A running NGINX that ends with this process. */
 export interface Instance {
-  readonly nginx: Nginx
   readonly dir: string
   /** One per front, or `listen` of the raw configuration; the ports are the real ones. */
   readonly addresses: readonly Address[]
@@ -38,13 +34,6 @@ export interface Instance {
   pids(): number[]
   /** Its error log; empty once it was stopped. */
   errors(): string
-  /**
-   * Puts a configuration into use without dropping a request, and returns when only new workers take connections.
-   * @throws {Error} one sentence; the old configuration stays in use
-   */
-  reload(config: (main: MainOptions) => string): Promise<void>
-  /** Sends a signal to the master. */
-  signal(signal: NodeJS.Signals): void
   /**
    * Completes the responses in flight, ends, and removes its files. It may be called again.
    * @param deadlineMs milliseconds until the rest is cut off, default 10,000
@@ -104,17 +93,10 @@ async function start(nginx: Nginx, { cpus, output }: StartOptions, setup: Setup)
   }
   let stopping: Promise<void> | undefined
   return {
-    nginx,
     dir,
     addresses: setup.addresses,
     pids: () => (isRunning(pid) ? [pid, ...workersOf(pid).map((worker) => worker.pid)] : []),
     errors,
-    reload: async (config) => {
-      if (!isRunning(pid)) throw new Error('This NGINX has ended; start it again.')
-      await reloadMaster(master, config(setup), errors)
-      await awaitResponses(setup, () => isRunning(pid))
-    },
-    signal: (signal) => signalMaster(master, signal),
     stop: (deadlineMs = 10_000) => {
       stopping ??= stop(deadlineMs)
       return stopping

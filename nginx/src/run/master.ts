@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Binary, type Outcome, run } from '../find/command.ts'
-import { isRunning, orphansOf, type Worker, workersOf } from './processes.ts'
+import { type Binary, run } from '../find/command.ts'
 
 /** A running NGINX. */
 export interface Master {
@@ -12,23 +13,8 @@ export interface Master {
   readonly binary: Binary
 }
 
-/** The FIFO in `dir` by which an access log reaches standard output, where there is one. */
-export const LOG_FIFO = 'stdout'
-
-/**
- * Runs `nginx -t`, which opens the log. To open a FIFO without a reader takes for ever; so this process opens it for reading as well.
- * $1: the FIFO
- */
-const TEST = 'if [ -p "$1" ]; then exec 4<>"$1"; fi; shift; exec "$@"'
-
-/** `nginx -t` on a file in `dir`. */
-export function testConfig({ dir, binary }: Omit<Master, 'pid'>, config: string): Promise<Outcome> {
-  const command = [binary.path, '-t', ...nginxArguments(dir, config)]
-  return run({ file: 'sh', args: ['-c', TEST, 'sh', join(dir, LOG_FIFO), ...command], env: binary.env })
-}
-
 /** Sends a signal to the master, if it still runs. */
-export function signalMaster({ pid }: Pick<Master, 'pid'>, signal: NodeJS.Signals): void {
+function signalMaster({ pid }: Pick<Master, 'pid'>, signal: NodeJS.Signals): void {
   if (isRunning(pid)) process.kill(pid, signal)
 }
 
@@ -45,7 +31,8 @@ export function nginxArguments(dir: string, config = 'nginx.conf'): string[] {
  */
 export async function reloadMaster(master: Master, config: string, errors: () => string): Promise<void> {
   await writeFile(join(master.dir, 'next.conf'), config)
-  const { code, stderr } = await testConfig(master, 'next.conf')
+  const args = ['-t', ...nginxArguments(master.dir, 'next.conf')]
+  const { code, stderr } = await run({ file: master.binary.path, args, env: master.binary.env })
   if (code !== 0) throw new Error(explainRejection(stderr))
   await rename(join(master.dir, 'next.conf'), join(master.dir, 'nginx.conf'))
   const workers = Number(/^worker_processes (\d+);$/m.exec(config)?.[1])
@@ -112,4 +99,94 @@ export function bindRefusal(address: string, code: string | undefined, why: stri
   if (code === 'EADDRINUSE') return `Something else listens on ${address}: stop it, or choose another port.`
   if (code === 'EACCES') return `Listening on ${address} is not allowed: choose a port from 1024.`
   return `NGINX cannot listen on ${address} (${why}): choose another address.`
+}
+
+/** A worker process of an NGINX. */
+interface Worker {
+  readonly pid: number
+  /** It takes no new connections and ends when it has served what it has. */
+  readonly leaving: boolean
+}
+
+interface Process {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly title: string
+}
+
+/** The workers of a master on this machine, containers included (same kernel); empty if it does not run. */
+export function workersOf(master: number): Worker[] {
+  return processes()
+    .filter(({ parent, title }) => parent === master && title.startsWith('nginx: worker process'))
+    .map(({ pid, title }) => ({ pid, leaving: title.includes('shutting down') }))
+}
+
+/**
+ * The workers that a native master left behind when it was killed. It was started as the leader of a process group, and its
+ * workers stay in that. One that was just forked still has the title of the master.
+ */
+function orphansOf(master: number): number[] {
+  return processes()
+    .filter(({ pid, group, title }) => group === master && pid !== master && title.startsWith('nginx: '))
+    .map(({ pid }) => pid)
+}
+
+/** Whether a process with this id is an NGINX master whose command line names `dir`. Ids are used again: this is not. */
+export function isMasterOf(pid: number, dir: string): boolean {
+  const { title } = inspect(pid) ?? { title: '' }
+  return title.startsWith('nginx: master process') && title.includes(dir)
+}
+
+/** Whether a process runs; one that ended and was not waited for yet does not. */
+export function isRunning(pid: number): boolean {
+  return inspect(pid) !== undefined
+}
+
+/** All of them: /proc/PID/task/PID/children may leave some out while others end (proc_pid_task(5)). */
+function processes(): Process[] {
+  return allIds()
+    .map(inspect)
+    .filter((process) => process !== undefined)
+}
+
+function allIds(): number[] {
+  if (!PROC) return (ps(['-axo', 'pid=']) ?? '').trim().split(/\s+/).map(Number)
+  return readdirSync('/proc').map(Number).filter(Number.isInteger)
+}
+
+const PROC = existsSync('/proc/self/stat')
+
+function inspect(pid: number): Process | undefined {
+  if (!Number.isInteger(pid) || pid <= 0) return undefined
+  if (!PROC) return inspectByPs(pid)
+  const stat = read(`/proc/${pid}/stat`)
+  const title = read(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim()
+  // After the name, which may contain anything but a last `)`: state, parent, process group.
+  const [state, parent, group] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
+  if (title === undefined || state === undefined || state === 'Z' || state === 'X') return undefined
+  return { pid, parent: Number(parent), group: Number(group), title }
+}
+
+function inspectByPs(pid: number): Process | undefined {
+  const line = ps(['-o', 'ppid=,pgid=,state=,command=', '-p', String(pid)]) ?? ''
+  const [, parent, group, state, title = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/m.exec(line) ?? []
+  if (state === undefined || state.startsWith('Z')) return undefined
+  return { pid, parent: Number(parent), group: Number(group), title }
+}
+
+function ps(args: string[]): string | undefined {
+  try {
+    return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  } catch {
+    return undefined
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
 }

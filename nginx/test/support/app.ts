@@ -50,6 +50,11 @@ export async function startApp(socketPath?: string): Promise<App> {
   server.on('connection', () => {
     connections++
   })
+  server.on('upgrade', ({ headers }, socket) => {
+    socket.end(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: ${headers.upgrade}\r\n\r\nhello`,
+    )
+  })
   server.listen(socketPath === undefined ? { host: '127.0.0.1', port: 0 } : { path: socketPath })
   await once(server, 'listening')
   const address = server.address()

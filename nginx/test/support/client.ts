@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { STATUS_CODES } from 'node:http'
 import { ask } from '@startgrid/wire/client.ts'
 import { connect, type Target } from '@startgrid/wire/target.ts'
+import { SECURITY_HEADERS } from '../../../packages/shared/src/security.ts'
 
 export interface RawResponse {
   readonly status: number
@@ -42,4 +44,38 @@ export async function request(
 export async function exchange(address: Target, text: string): Promise<string> {
   const socket = connect(address, () => socket.write(text))
   return Buffer.concat(await socket.toArray()).toString()
+}
+
+/** RFC 9110 renamed this one; Node has the older name. */
+const RENAMED: Readonly<Record<number, string>> = { 413: 'Content Too Large' }
+
+/** A response of NGINX itself: these headers and no others, beside its security headers and an id. */
+export function assertOwn(response: RawResponse, expected: Record<string, string>): void {
+  const { date, connection, 'x-request-id': id, ...headers } = response.headers
+  const { 'x-request-id': sent, ...others } = expected
+  assert.ok(date !== undefined && connection !== undefined)
+  assert.match(id ?? '', /^[A-Za-z0-9_-]{1,64}$/)
+  if (sent !== undefined) assert.equal(id, sent)
+  assert.deepEqual(headers, { server: 'nginx', ...SECURITY_HEADERS, ...others })
+}
+
+/** An error of NGINX itself, with headers beyond those of every error. */
+export function assertProblem(
+  response: RawResponse,
+  status: number,
+  headers: Record<string, string> = {},
+): void {
+  assert.equal(response.status, status)
+  const body = problemText(status)
+  assertOwn(response, {
+    'content-type': 'application/problem+json',
+    'content-length': String(body.length),
+    ...headers,
+  })
+  assert.equal(response.body.toString(), body)
+}
+
+function problemText(status: number): string {
+  const title = RENAMED[status] ?? STATUS_CODES[status]
+  return `{"type":"about:blank","title":"${title}","status":${status}}`
 }
