@@ -1,4 +1,4 @@
-import express, { type Router } from 'express'
+import express, { type Request, type Router } from 'express'
 import type { AppOptions } from '#shared/app-options.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
@@ -11,6 +11,8 @@ declare global {
   namespace Express {
     /** Of `app.locals`. `health.signal` ends endless streams when the server stops. */
     interface Locals extends Pick<AppOptions, 'config' | 'health'> {}
+    /** Lines of `request.log` contain the id of the request. */
+    interface Request extends Pick<AppOptions, 'log'> {}
   }
 }
 
@@ -21,6 +23,12 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
   app.disable('etag') // a hash of each response: 20 of 60 µs of a hello
   app.set('trust proxy', config.TRUST_PROXY)
   Object.assign(app.locals, { config, health })
+  // https://expressjs.com/en/guide/overriding-express-api.html
+  Object.defineProperty(app.request, 'log', {
+    get(this: Request) {
+      return log.child({ requestId: this.id })
+    },
+  })
 
   app.use(setRequestId)
   app.use((_request, response, next) => {
@@ -29,7 +37,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
   })
   app.get('/livez', livez) // before the access log, so that probes have no line
   app.get('/readyz', readyz)
-  app.use(accessLog(log))
+  if (log.isLevelEnabled('info')) app.use(accessLog(log))
   app.use((_request, response, next) => {
     limitSilence(response, config.HANDLER_TIMEOUT_MS)
     next()

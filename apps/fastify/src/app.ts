@@ -43,12 +43,13 @@ export function createApp({ config, health, log }: AppOptions, routes: FastifyPl
   app.addHook('preClose', async () => {
     drained = drain(app.server)
   })
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     // `handlerTimeout` also ends streams that are well.
     limitSilence(reply.raw, config.HANDLER_TIMEOUT_MS, () => reply.getHeaders())
-    reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
+    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
+    done()
   })
-  app.register(accessLog)
+  if (log.isLevelEnabled('info')) app.register(accessLog)
   app.register(sensible)
   app.register(errors)
   app.register(healthRoutes)

@@ -1,6 +1,6 @@
 import { bodyParser } from '@koa/bodyparser'
 import type Router from '@koa/router'
-import Koa from 'koa'
+import Koa, { type Context } from 'koa'
 import type { AppOptions } from '#shared/app-options.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
@@ -18,7 +18,13 @@ declare module 'koa' {
 /** The app with its middleware, in the order in which a request meets it. */
 export function createApp({ config, health, log }: AppOptions, routes: Router): Koa {
   const app = new Koa({ proxy: config.TRUST_PROXY !== false })
-  Object.assign(app.context, { config, health, log })
+  Object.assign(app.context, { config, health })
+  // Its lines contain the id of the request.
+  Object.defineProperty(app.context, 'log', {
+    get(this: Context) {
+      return log.child({ requestId: this.state.requestId })
+    },
+  })
   app.on('error', onError)
 
   if (config.TRUST_PROXY) app.use(trustProxies(config.TRUST_PROXY))
@@ -29,7 +35,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
   })
   app.use(errors)
   app.use(probes.routes()) // before the access log, so that probes have no line
-  app.use(accessLog)
+  if (log.isLevelEnabled('info')) app.use(accessLog(log))
   app.use((ctx, next) => {
     limitSilence(ctx.res, config.HANDLER_TIMEOUT_MS)
     return next()

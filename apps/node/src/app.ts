@@ -13,12 +13,13 @@ const securityHeaders = new Map(Object.entries(SECURITY_HEADERS))
 /** Does the work of a framework, in the order in which a request meets it. */
 export function createApp(options: AppOptions, routes: readonly Route[]): RequestListener {
   const handle = createRouter([...probes, ...routes])
+  const logsResponses = options.log.isLevelEnabled('info')
 
   return async (request, response) => {
     const context = new Context(request, response, options)
     response.setHeader('x-request-id', context.requestId)
     response.setHeaders(securityHeaders)
-    accessLog(context)
+    if (logsResponses) accessLog(context, options.log)
     limitSilence(response, options.config.HANDLER_TIMEOUT_MS)
     try {
       await handle(context)

@@ -13,9 +13,10 @@ export class Context<Name extends string = string> implements AppOptions {
   readonly config: AppOptions['config']
   /** Its `signal` ends endless streams when the server stops. */
   readonly health: AppOptions['health']
+  readonly #log: AppOptions['log']
   readonly requestId: string
-  /** Its lines contain the id of the request. */
-  readonly log: AppOptions['log']
+  /** As it was sent, without the query. */
+  readonly path: string
   /** The client's address, and the scheme and host that it used, also behind a trusted proxy. */
   readonly forwarded: Forwarded
   /** The path of the route, such as `/hello/:name`; absent until a route matched. */
@@ -29,13 +30,14 @@ export class Context<Name extends string = string> implements AppOptions {
     this.config = config
     this.health = health
     this.requestId = requestId(request.headers['x-request-id'])
-    this.log = log.child({ requestId: this.requestId })
+    this.path = request.url?.split('?', 1)[0] ?? '/'
+    this.#log = log
     this.forwarded = readForwarded(request, config.TRUST_PROXY)
   }
 
-  /** As it was sent, without the query. */
-  get path(): string {
-    return this.request.url?.split('?', 1)[0] ?? '/'
+  /** Its lines contain the id of the request. */
+  get log(): AppOptions['log'] {
+    return this.#log.child({ requestId: this.requestId })
   }
 
   /** Parameters that are there more than once are arrays. */

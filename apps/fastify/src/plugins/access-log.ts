@@ -6,23 +6,17 @@ import { traceId } from '#shared/request-id.ts'
  * Routes with `logLevel: 'silent'` have none.
  */
 export default fp(async (app) => {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const { method, url, routeOptions, headers, ip: client } = request // a closed connection has no address
-    if (routeOptions.logLevel === 'silent') return
+    const { url: route, logLevel } = routeOptions
+    if (logLevel === 'silent') return done()
     reply.raw.once('close', () => {
       const [path] = url.split('?', 1)
       const { statusCode: status } = reply.raw
+      const ms = reply.elapsedTime
       const trace_id = traceId(headers.traceparent)
-      const fields = {
-        method,
-        path,
-        route: routeOptions.url,
-        status,
-        ms: reply.elapsedTime,
-        client,
-        trace_id,
-      }
-      request.log.info(fields, 'request completed')
+      request.log.info({ method, path, route, status, ms, client, trace_id }, 'request completed')
     })
+    done()
   })
 })

@@ -22,8 +22,9 @@ export default fp(async (app) => {
   })
 
   // Fastify destroys a response whose stream fails.
-  app.addHook('onSend', async (request, _reply, payload) => {
+  app.addHook('onSend', (request, _reply, payload, done) => {
     if (payload instanceof Readable) payload.once('error', (err) => request.log.error({ err }, 'failed'))
+    done(null, payload)
   })
 
   app.setNotFoundHandler((_request, reply) => reply.notFound())
