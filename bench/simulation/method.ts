@@ -8,7 +8,6 @@ import { createResult } from '../src/experiment/result.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import type { LastingGenerator } from '../src/load/generator.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
-import { planOf } from '../src/measure/plan.ts'
 import type { Cell } from '../src/model/cell.ts'
 import type { Result } from '../src/model/result.ts'
 import type { Findings, RunOptions, Run as Simulated } from './score.ts'
@@ -39,9 +38,8 @@ export async function measureByBenchmark(
     remembered: false,
   }))
   const { generator, environment } = simulate(world, result)
-  await onClockOf(world, () =>
-    runHeats(silentRun(result), planOf(experiment, { result, environment, generator })),
-  )
+  const run = { ...silentRun(result), experiment, environment, generator }
+  await onClockOf(world, () => runHeats(run))
   return {
     findings: () => findingsOf(analyse(experiment, result)),
     /** Everything that was stored, for a test that it stays the same. */
@@ -50,7 +48,7 @@ export async function measureByBenchmark(
 }
 
 /** A run of which nobody is told. */
-export function silentRun(result: Result): HeatsRun {
+export function silentRun(result: Result): Omit<HeatsRun, 'experiment' | 'environment' | 'generator'> {
   return {
     result,
     endsAt: Number.POSITIVE_INFINITY,

@@ -2,7 +2,6 @@ import { createRace, RACE_SETTINGS } from '../src/experiment/race.ts'
 import { createStudyResult } from '../src/experiment/result.ts'
 import { analyse } from '../src/judge/analysis.ts'
 import { runHeats } from '../src/measure/heats.ts'
-import { planOfRace } from '../src/measure/race.ts'
 import type { Experiment } from '../src/model/experiment.ts'
 import type { Finding, PilotRecord } from '../src/model/figures.ts'
 import type { Result } from '../src/model/result.ts'
@@ -44,9 +43,8 @@ async function raceInWorld(
   if (precision !== null) result.settings.precision = precision
   for (const cell of result.cells) cell.warmupMs = PILOT.warmupMs
   const { generator, environment } = simulate(world, result)
-  await onClockOf(world, () =>
-    runHeats(silentRun(result), planOfRace(experiment, { result, environment, generator })),
-  )
+  const run = { ...silentRun(result), experiment, environment, generator }
+  await onClockOf(world, () => runHeats(run))
   const [finding] = analyse(experiment, result).findings
   if (finding === undefined) throw new Error('The race found nothing.')
   return { finding, heats: result.heats.length }

@@ -10,26 +10,28 @@ import type { Heat, Slice } from '../model/heat.ts'
 import type { Settings } from '../model/settings.ts'
 import { CellFailure, type Entrant, measureSlice, type SliceSpec, type Track } from './load.ts'
 
-export interface HeatOptions {
+/** Which heat it is. */
+export interface HeatFrame {
   planned: PlannedHeat
-  cells: readonly Cell[]
-  settings: Pick<Settings, 'slices' | 'sliceMs'>
   /** How long the heat is expected to take. */
   expectedMs: number
-  environment: Pick<Environment, 'start'>
-  generator: LastingGenerator
-  workloadOf(cell: Cell): Workload
-  /** What is measured once all are warm; default passes. */
-  measure?(course: Course): Promise<void>
-  /** Whether slices say more than races of the grid need. */
-  details?: boolean
   signal: AbortSignal
   /** Told how much of the heat is over, 0 to 1. */
   onProgress(done: number): void
 }
 
+interface HeatOptions extends HeatFrame {
+  cells: readonly Cell[]
+  settings: Pick<Settings, 'slices' | 'sliceMs'>
+  environment: Pick<Environment, 'start'>
+  generator: LastingGenerator
+  workloadOf(cell: Cell): Workload
+  /** What is measured once all are warm. */
+  measure(course: Course): Promise<void>
+}
+
 /** A heat under way: its servers run. */
-export interface Course extends Omit<HeatOptions, 'details'>, Track {
+export interface Course extends HeatOptions, Track {
   random: Random
   /** Seeds of arrivals and paths. The order has its own stream, so that it does not depend on how many slices the warm-up took. */
   draws: Random
@@ -51,15 +53,14 @@ const DRAWS = 0x2545f491
  */
 export async function runHeat(options: HeatOptions): Promise<Heat> {
   const beganAt = performance.now()
-  const { planned, signal, measure = measurePasses } = options
+  const { planned, signal, measure } = options
   const record = newHeat(planned)
   const servers = await startServers(options.environment, options.cells, { signal })
   if (servers !== undefined) {
     const random = createRandom(planned.seed)
     const draws = createRandom(planned.seed ^ DRAWS)
-    const { details = false } = options
     const course: Course = {
-      ...{ ...options, details, beganAt, random, draws, record },
+      ...{ ...options, beganAt, random, draws, record },
       ...{ entrants: [], rates: new Map(), failed: new Set() },
     }
     try {

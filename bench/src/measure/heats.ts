@@ -1,69 +1,91 @@
 import { formatMinutes, formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { LEAST_HEATS } from '../experiment/budget.ts'
+import type { Environment } from '../environments/environment.ts'
+import { LEAST_HEATS, MOST_HEATS } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
+import { expectedRaceMs } from '../experiment/study.ts'
+import { analyse } from '../judge/analysis.ts'
 import { wrongCells } from '../judge/gates.ts'
+import { openRateOf } from '../judge/latencies.ts'
 import type { Cell } from '../model/cell.ts'
-import type { Heat } from '../model/heat.ts'
+import { isProbe, isRanked, type Race } from '../model/experiment.ts'
+import type { Finding } from '../model/figures.ts'
 import type { Result } from '../model/result.ts'
-import type { HeatOptions } from './heat.ts'
+import { measureAtCommonRate } from './common-rate.ts'
+import { type HeatFrame, measurePasses, runHeat } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
-
-/** What the engine decides about one heat. */
-export type HeatFrame = Pick<HeatOptions, 'planned' | 'expectedMs' | 'signal' | 'onProgress'>
-
-/** What is measured in heats, and how one of them is. */
-export interface HeatPlan {
-  /** In front of what is told, such as the name of a study. */
-  title: string
-  races: readonly string[]
-  /** Heats per race, and how many more may follow. */
-  planned: number
-  most: number
-  /** So many were asked for, so that one that is dropped is told; default all that are planned. */
-  asked?: number
-  /** Heats that begin although they may not fit, because fewer give no interval; default 2. */
-  least?: number
-  /** Milliseconds of the first heat of a race. */
-  expectedMs(race: string, cells: readonly Cell[]): number
-  run(frame: HeatFrame, cells: readonly Cell[]): Promise<Heat>
-  /** Whether what was measured is enough, so that this heat and those after it are not needed. */
-  isEnough(planned: PlannedHeat): boolean
-  nameOf(cell: Cell): string
-}
+import { runProbes } from './probes.ts'
 
 /** What the loop over heats needs of a run. */
-export type HeatsRun = Pick<PreparedRun, 'result' | 'progress' | 'signal' | 'warn' | 'endsAt' | 'store'>
+export type HeatsRun = Omit<PreparedRun, 'save' | 'download' | 'environment'> & {
+  environment: Pick<Environment, 'start'>
+}
 
-/** In random order, until all are run, it is enough, or the next one does not fit. The result is filled in place, and stored after each heat. */
-export async function runHeats(run: HeatsRun, plan: HeatPlan): Promise<void> {
-  const { result, progress, signal } = run
+interface HeatsOptions {
+  /** Heats per race that a person asked for, so that one that is dropped is told; default all that are planned. */
+  asked?: number
+  /** Requests per second that open loops will probably have, by race. */
+  openRates?: ReadonlyMap<string, number>
+}
+
+/**
+ * In random order, until all are run, it is enough, or the next one does not fit. The result is filled in place, and stored after each heat.
+ * Heats of commands begin only if they fit; of others two always do, because fewer give no interval.
+ */
+export async function runHeats(
+  run: HeatsRun,
+  { asked = run.result.settings.heats, openRates = new Map() }: HeatsOptions = {},
+): Promise<void> {
+  const { experiment, result, progress, signal } = run
+  const { heats: count, precision } = result.settings
+  const isOfCommands = result.pilots.length > 0
+  const most = precision === undefined ? count : MOST_HEATS
+  /** Found out once. */
+  let needed: number | undefined
+  const isEnough = ({ heat }: PlannedHeat) => {
+    // What has failed once is void, and the others have nothing to be compared with.
+    if (wrongCells(result).size > 0) return true
+    if (precision === undefined || heat <= count) return false
+    needed ??= heatsFor(precision, count, analyse(experiment, result).findings)
+    return heat > needed
+  }
   for (let isFirst = true; ; isFirst = false) {
-    const open = openHeats(result, plan)
+    const open = openHeats(run, most, openRates)
     const [next] = open
     const leftMs = run.endsAt - performance.now()
-    if (signal.aborted || next === undefined || plan.isEnough(next)) return
-    if (next.heat > (plan.least ?? LEAST_HEATS) && next.expectedMs > leftMs)
-      return warnOfDropped(run, plan, open, leftMs)
-    const planned = open.filter(({ heat }) => heat <= plan.planned)
+    if (signal.aborted || next === undefined || (isOfCommands && isEnough(next))) return
+    if (next.heat > (isOfCommands ? 0 : LEAST_HEATS) && next.expectedMs > leftMs)
+      return warnOfDropped(run, asked, open, leftMs)
+    const planned = open.filter(({ heat }) => heat <= count)
     const expectedMs = sumOf(planned)
     if (isFirst) {
       progress.say(`${plural(planned.length, 'heat')}, about ${formatMinutes(expectedMs)} (minutes:seconds).`)
       progress.begin(expectedMs)
     }
-    const title = plan.title === '' ? '' : `${plan.title}, `
-    const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(plan.planned, next.heat)}`
+    const title = experiment.name === '' ? '' : `${experiment.name}, `
+    const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(count, next.heat)}`
     const before = spentMs(result)
     const total = before + Math.max(expectedMs, next.expectedMs)
-    const isDone = await runOne(run, plan, {
+    const isDone = await runOne(run, {
       planned: next,
       expectedMs: next.expectedMs,
-      signal: plan.least === 0 ? boundedBy(run) : signal,
+      signal: isOfCommands ? boundedBy(run) : signal,
       onProgress: (done) => progress.update(Math.min(1, (before + done * next.expectedMs) / total), step),
     })
-    if (!signal.aborted && !isDone) return warnOfDropped(run, plan, open, 0)
+    if (!signal.aborted && !isDone) return warnOfDropped(run, asked, open, 0)
     if (!signal.aborted) run.store()
   }
+}
+
+/**
+ * Heats after which intervals will be as narrow as that, from the spread in the first ones alone. Looking at the difference itself would
+ * favour lucky runs (Stein 1945, Annals of Mathematical Statistics 16:243).
+ */
+function heatsFor(precision: number, heats: number, findings: readonly Finding[]): number {
+  const wide = findings.map(({ ratio }) =>
+    ratio === null || ratio.low === null || ratio.high === null ? 0 : Math.log(ratio.high / ratio.low) / 2,
+  )
+  return Math.min(MOST_HEATS, Math.ceil(heats * (Math.max(0, ...wide) / Math.log1p(precision)) ** 2))
 }
 
 /** A heat that takes much longer than expected is given up. */
@@ -81,25 +103,36 @@ interface OpenHeat extends PlannedHeat {
   expectedMs: number
 }
 
-/** Those of the plan that are not done yet, in their order. */
-function openHeats(result: Result, plan: HeatPlan): OpenHeat[] {
-  const cells = new Map(plan.races.map((race) => [race, validCells(result, race)]))
-  const races = plan.races.filter((race) => (cells.get(race) ?? []).length > 0)
+/** Those that are not done yet, in their order. */
+function openHeats(
+  { experiment, result }: HeatsRun,
+  most: number,
+  openRates: ReadonlyMap<string, number>,
+): OpenHeat[] {
   const expected = new Map(
-    races.map((race) => {
-      const last = result.heats.findLast((one) => one.race === race)
-      return [race, last === undefined ? plan.expectedMs(race, cells.get(race) ?? []) : last.seconds * 1000]
+    Object.entries(experiment.races).flatMap(([name, race]) => {
+      const cells = validCells(result, name)
+      if (cells.length === 0) return []
+      const last = result.heats.findLast((one) => one.race === name)
+      const openRate = openRateIn(result, race, name) ?? openRates.get(name)
+      const firstMs = expectedRaceMs(race, cells, result.settings, openRate)
+      return [[name, last === undefined ? firstMs : last.seconds * 1000] as const]
     }),
   )
   const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
-  return planHeats(races, plan.most, result.seed)
+  return planHeats([...expected.keys()], most, result.seed)
     .filter(({ race, heat }) => !done.has(`${race} ${heat}`))
     .map((heat) => ({ ...heat, expectedMs: expected.get(heat.race) ?? 0 }))
 }
 
+/** Requests per second of its open loops, if that is pinned or was found in an earlier heat. */
+function openRateIn({ heats }: Pick<Result, 'heats'>, race: Race, name: string): number | undefined {
+  return (isProbe(race) ? undefined : race.openRate) ?? openRateOf(heats, name)
+}
+
 function warnOfDropped(
   { result, warn }: HeatsRun,
-  { planned, asked = planned }: HeatPlan,
+  asked: number,
   open: readonly OpenHeat[],
   leftMs: number,
 ): void {
@@ -130,16 +163,32 @@ function validCells({ cells, heats, conformance }: Result, race: string): Cell[]
 }
 
 /** @returns whether the heat came to its end: half of one has no launches to compare */
-async function runOne({ result, progress }: HeatsRun, plan: HeatPlan, frame: HeatFrame): Promise<boolean> {
-  const { planned, onProgress, signal } = frame
-  const cells = validCells(result, planned.race)
-  onProgress(0)
-  const heat = await plan.run(frame, cells)
-  if (signal.aborted) return false
+async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
+  const { experiment, environment, generator, result, progress } = run
+  const { settings } = result
+  const { race: name } = frame.planned
+  const cells = validCells(result, name)
+  const race = experiment.races[name]
+  if (race === undefined) throw new Error(`The experiment ${experiment.name} has no race ${name}.`)
+  frame.onProgress(0)
+  const heat = isProbe(race)
+    ? await runProbes(frame, cells, { race, environment, quick: settings.profile === 'quick' })
+    : await runHeat({
+        ...{ ...frame, cells, settings, environment, generator },
+        workloadOf: ({ system }) =>
+          race.workloads?.[system] ?? experiment.systems[system]?.workload ?? race.workload,
+        // Then what a system can do is known, and it is as warm as it gets.
+        measure: async (course) => {
+          await measurePasses(course)
+          const known = openRateIn(result, race, name)
+          await measureAtCommonRate(course, { experiment, settings, known })
+        },
+      })
+  if (frame.signal.aborted) return false
   result.heats.push(heat)
   for (const { cell, reason } of heat.failures) {
     const spec = cells.find(({ id }) => id === cell)
-    progress.say(`${spec === undefined ? cell : plan.nameOf(spec)} is void: ${reason}.`)
+    progress.say(`${isRanked(race) ? cell : spec?.title} is void: ${reason}.`)
   }
   return true
 }

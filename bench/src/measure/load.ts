@@ -18,8 +18,6 @@ export interface Track {
   signal: AbortSignal
   /** `performance.now()` at the beginning of the heat. */
   beganAt: number
-  /** Whether slices say what only studies need. */
-  details: boolean
 }
 
 /** One cell that is measured, with what is asked of it and what asks. */
@@ -57,7 +55,6 @@ export async function measureSlice(
   { phase, durationMs, pass, seed, timeoutMs = SLICE_TIMEOUT_MS }: SliceSpec,
 ): Promise<Slice> {
   const { generator, workload } = entrant
-  const { details } = track
   const { connections } = entrant.cell
   const plan = { connections, durationMs, timeoutMs, seed }
   const { load, otherConnections, ...frame } = await measure(
@@ -81,7 +78,7 @@ export async function measureSlice(
     ),
     pass,
     ...(load.longest !== undefined && { longest: load.longest }),
-    ...(details && { detail: detailOf(load, othersThan(load, workload, otherConnections)) }),
+    detail: detailOf(load, othersThan(load, workload, otherConnections)),
   }
 }
 
@@ -127,14 +124,14 @@ interface Measured<Load> extends Account {
  * @param pollingOf as of `compareSamples`
  */
 async function measure<Load extends object>(
-  { signal, beganAt, details }: Track,
+  { signal, beganAt }: Track,
   { cell, server, workload, generator }: Entrant,
   offer: (destination: Destination, onPhase: OnPhase) => Promise<Load>,
   pollingOf: (load: Load) => number = () => 0,
 ): Promise<Measured<Load>> {
   const destination = { target: server.target, ...requestOf(workload), signal }
   await failIfEnded(server)
-  const accounts = new LoadAccounts({ server, generator }, details && cell.topology !== 'direct')
+  const accounts = new LoadAccounts({ server, generator }, cell.topology !== 'direct')
   const load = await offer(destination, (one) => accounts.observe(one)).catch(asFailure)
   // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
   await nextTurn()

@@ -69,7 +69,7 @@ export async function pilot(
     }))
     const notRaced = ({ cell }: Entrant, reason: string) =>
       new PilotError(`${cell.title} cannot be raced (${name}): ${reason}.`)
-    const track = { signal, beganAt: performance.now(), details: false }
+    const track = { signal, beganAt: performance.now() }
     const until = performance.now() + (endsAt - performance.now()) * PILOT_PART
     let windows = 0
     const warmups = await learnWarmup(entrants, until, async (entrant) => {

@@ -4,6 +4,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { ENDING_MS } from '../experiment/budget.ts'
+import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings } from '../judge/derive-warnings.ts'
 import { LastingGenerator } from '../load/generator.ts'
 import type { Experiment } from '../model/experiment.ts'
@@ -36,8 +37,6 @@ export interface PreparedRun extends RunContext {
 interface Preparation extends RunContext {
   experiment: Experiment
   openEnvironment(options: EnvironmentOptions): Promise<Environment>
-  /** The figures that follow from what was measured so far; part of the result. */
-  figures(result: Result): Result['analysis']
 }
 
 /** What a person can do something about while it runs; all warnings stand at the end of the report. */
@@ -52,7 +51,7 @@ export async function withPreparedRun(
   preparation: Preparation,
   measure: (prepared: PreparedRun) => Promise<void>,
 ): Promise<void> {
-  const { progress, save, figures } = preparation
+  const { experiment, progress, save } = preparation
   const seen: Warning[] = []
   const warn = (warning: Warning): void => {
     if (seen.some(({ text }) => text === warning.text)) return
@@ -60,7 +59,7 @@ export async function withPreparedRun(
     if (AT_ONCE.has(warning.kind)) progress.say(warning.text)
   }
   const store = (): void => {
-    Object.assign(result, { analysis: figures(result) })
+    result.analysis = analyse(experiment, result)
     result.warnings = [...seen, ...deriveWarnings(result)]
     try {
       save(result)

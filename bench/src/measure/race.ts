@@ -6,15 +6,11 @@ import { ENDING_MS, MOST_HEATS } from '../experiment/budget.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
 import { fitPasses } from '../experiment/schedule.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
-import { analyse } from '../judge/analysis.ts'
 import { LEAST_STARTS } from '../judge/findings.ts'
-import { wrongCells } from '../judge/gates.ts'
 import { type Experiment, isProbe } from '../model/experiment.ts'
-import type { Finding } from '../model/figures.ts'
 import type { Result, Warning } from '../model/result.ts'
-import { type HeatPlan, runHeats } from './heats.ts'
+import { runHeats } from './heats.ts'
 import { type Pace, pilot } from './pilot.ts'
-import { planOf } from './plan.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 import { PilotError, type ProofOptions } from './proof.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS } from './warmup.ts'
@@ -45,7 +41,6 @@ export async function runRace(
     ...context,
     experiment,
     openEnvironment: (options: EnvironmentOptions) => openCommands(experiment, { ...options, guard, cores }),
-    figures: (so: Result) => analyse(known, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     for (const warning of warnings) prepared.warn(warning)
@@ -80,7 +75,7 @@ export async function runRace(
     if (fit < settings.heats)
       context.progress.say(`${fit} of ${plural(asked, 'start')} of each system will fit into --max-time.`)
     const openRates = new Map([...paces].map(([name, { openRate }]) => [name, openRate]))
-    await runHeats(prepared, { ...planOfRace(known, prepared, openRates), asked })
+    await runHeats({ ...prepared, experiment: known }, { asked, openRates })
   })
 }
 
@@ -146,38 +141,4 @@ export function leastRaceMs({ races }: Experiment, { cells, settings }: Result):
     const warm = own.map((cell) => ({ ...cell, warmupMs: LEAST_WARMUP_MS }))
     return sum + LEAST_PILOT_MS * own.length + LEAST_STARTS * expectedRaceMs(race, warm, least)
   }, ENDING_MS)
-}
-
-/** What the heats of a race are. With a precision, the planned ones are a pilot that says how many there have to be. */
-export function planOfRace(
-  experiment: Experiment,
-  prepared: Parameters<typeof planOf>[1],
-  openRates?: ReadonlyMap<string, number>,
-): HeatPlan {
-  const { result } = prepared
-  const { heats, precision } = result.settings
-  let needed: number | undefined
-  return {
-    ...planOf(experiment, prepared, openRates),
-    most: precision === undefined ? heats : MOST_HEATS,
-    least: 0,
-    isEnough: ({ heat }) => {
-      // What has failed once is void, and the others have nothing to be compared with.
-      if (wrongCells(result).size > 0) return true
-      if (precision === undefined || heat <= heats) return false
-      needed ??= heatsFor(precision, heats, analyse(experiment, result).findings)
-      return heat > needed
-    },
-  }
-}
-
-/**
- * Heats after which intervals will be as narrow as that, from the spread in the first ones alone. Looking at the difference itself would
- * favour lucky runs (Stein 1945, Annals of Mathematical Statistics 16:243).
- */
-function heatsFor(precision: number, heats: number, findings: readonly Finding[]): number {
-  const wide = findings.map(({ ratio }) =>
-    ratio === null || ratio.low === null || ratio.high === null ? 0 : Math.log(ratio.high / ratio.low) / 2,
-  )
-  return Math.min(MOST_HEATS, Math.ceil(heats * (Math.max(0, ...wide) / Math.log1p(precision)) ** 2))
 }

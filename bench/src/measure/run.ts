@@ -3,11 +3,9 @@ import { openCommands } from '../environments/command/environment.ts'
 import { proveCells } from '../environments/conformance.ts'
 import { type Environment, type EnvironmentOptions, systemOf } from '../environments/environment.ts'
 import { openNative } from '../environments/native/environment.ts'
-import { analyse } from '../judge/analysis.ts'
 import type { Experiment } from '../model/experiment.ts'
 import type { Result } from '../model/result.ts'
 import { runHeats } from './heats.ts'
-import { planOf } from './plan.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
 
 /**
@@ -26,14 +24,13 @@ export async function runExperiment(
     ...context,
     experiment,
     openEnvironment: (options: EnvironmentOptions) => open(experiment, result, options),
-    figures: (so: Result) => analyse(experiment, so),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     const beganAt = performance.now()
     await prove(prepared)
     // `--max-time` does not count the proof of equality.
     prepared.endsAt += performance.now() - beganAt
-    await runHeats(prepared, planOf(experiment, prepared))
+    await runHeats(prepared)
   })
 }
 

@@ -71,10 +71,11 @@ export interface Slice extends Stretch {
   pass: number | null
   /** Seconds that a request waited for its response at most; absent without responses. */
   longest?: number
+  /** Absent in older results of the grid. */
   detail?: SliceDetail
 }
 
-/** What studies ask for besides. */
+/** What is not in every report. */
 export interface SliceDetail {
   /** Of a response with its headers, on average. */
   bytes?: number

@@ -4,7 +4,7 @@ import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
 import type { Server, Servers } from '../../src/environments/environment.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import { runHeat } from '../../src/measure/heat.ts'
+import { measurePasses, runHeat } from '../../src/measure/heat.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Slice } from '../../src/model/heat.ts'
 import { fakeGenerator } from '../fixtures/fake-generator.ts'
@@ -69,6 +69,7 @@ async function slicesOf(
     environment: { start: async () => serversOf(cells) },
     generator: generatorOf(rates, onRun),
     workloadOf: () => WORKLOADS.status,
+    measure: measurePasses,
     signal: new AbortController().signal,
     onProgress: () => {},
   })
