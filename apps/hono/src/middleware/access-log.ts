@@ -15,8 +15,9 @@ export const accessLog = createMiddleware<{ Bindings: Partial<HttpBindings> }>((
   const trace_id = traceId(c.req.header('traceparent'))
   outgoing.once('close', () => {
     if (outgoing.errored) log.error({ err: outgoing.errored }, 'failed') // a stream, after the headers
+    if (!log.isLevelEnabled('info')) return
     const { method, url } = c.req
-    const { pathname: path } = new URL(url)
+    const [path] = url.slice(url.indexOf('/', 'https://'.length)).split('?', 1)
     const last = routePath(c, -1)
     const route = last === '/*' ? undefined : last // only middleware matched
     const ms = performance.now() - since
