@@ -1,8 +1,8 @@
-/** The program of a generator process, started by generator-team.ts: plans come in, measurements go out. */
+/** The program of a generator process, started by team.ts: plans come in, measurements go out. */
 
 import { measureLoad } from './load.ts'
 import type { LoadPhase, LoadPlan } from './plan.ts'
-import type { Measurement } from './tally.ts'
+import type { Measurement } from './result.ts'
 
 /** What the parent says. It disconnects to end the process. */
 export type ToChild = { take: LoadPlan } | 'go' | 'abort'

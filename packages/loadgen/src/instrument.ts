@@ -228,7 +228,7 @@ async function compareWithWrk() {
     return rate
   }
   const wrks = async () => {
-    const args = `-c 1 wrk -t1 -c32 -d1s ${server.url}`.split(' ')
+    const args = `-c 1 wrk -t1 -c32 -d1s http://127.0.0.1:${server.target.port}/`.split(' ')
     const { stdout } = await promisify(execFile)('taskset', args)
     return Number(/Requests\/sec:\s*([\d.]+)/.exec(stdout)?.[1])
   }

@@ -6,9 +6,8 @@ import { closedLoop, type Loop, openLoop, poisson, type Schedule } from './loops
 import { LoadError, type LoadOptions } from './plan.ts'
 import { Pool } from './pool.ts'
 import { Requests } from './requests.ts'
-import type { ErrorKind, LoadResult } from './result.ts'
-import { summarizeLoad } from './summary.ts'
-import { LoopWatch, type Measurement, Tally } from './tally.ts'
+import { type ErrorKind, type LoadResult, type Measurement, summarizeLoad } from './result.ts'
+import { LoopWatch, Tally } from './tally.ts'
 import { resolveTarget } from './target.ts'
 import { ResponseTemplate } from './template.ts'
 

@@ -24,8 +24,6 @@ export interface Recording {
   /** Exact, in milliseconds. */
   sum: number
   max: number
-  /** Infinity if nothing was recorded. */
-  min: number
   count: number
 }
 
@@ -37,7 +35,6 @@ export class Recorder {
   readonly #counts = new Uint32Array(placeOf(HIGHEST_NS) + 1)
   #sum = 0
   #max = 0
-  #min = Number.POSITIVE_INFINITY
   #count = 0
 
   /** @param milliseconds 0 or more; above one hour it is counted as one hour */
@@ -47,7 +44,6 @@ export class Recorder {
     this.#sum += milliseconds
     this.#count++
     if (milliseconds > this.#max) this.#max = milliseconds
-    if (milliseconds < this.#min) this.#min = milliseconds
   }
 
   /** What was recorded until now. */
@@ -56,7 +52,7 @@ export class Recorder {
     this.#counts.forEach((count, place) => {
       if (count > 0) cells.set(place, count)
     })
-    return { cells, sum: this.#sum, max: this.#max, min: this.#min, count: this.#count }
+    return { cells, sum: this.#sum, max: this.#max, count: this.#count }
   }
 }
 
@@ -69,7 +65,6 @@ export function mergeRecordings(recordings: readonly Recording[]): Recording {
     cells,
     sum: recordings.reduce((sum, recording) => sum + recording.sum, 0),
     max: Math.max(0, ...recordings.map(({ max }) => max)),
-    min: Math.min(...recordings.map(({ min }) => min)),
     count: recordings.reduce((sum, { count }) => sum + count, 0),
   }
 }
@@ -101,7 +96,6 @@ export interface Latency {
   p99: number
   p999: number
   max: number
-  min: number
 }
 
 /** The histogram that any HdrHistogram library can read: V2, compressed, base64; values in nanoseconds. */
@@ -109,13 +103,13 @@ export function encodeRecording(recording: Recording): string {
   return encodeIntoCompressedBase64(histogramOf(recording))
 }
 
-/** Mean, least and largest are exact; percentiles are within 0.1 %. Milliseconds; all 0 if nothing was recorded. */
+/** Mean and largest are exact; percentiles are within 0.1 %. Milliseconds; all 0 if nothing was recorded. */
 export function summarise(recording: Recording): Latency {
-  const { sum, count, min, max } = recording
-  if (count === 0) return { mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0, min: 0 }
+  const { sum, count, max } = recording
+  if (count === 0) return { mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0 }
   const histogram = histogramOf(recording)
   const at = (percent: number) => Math.min(histogram.getValueAtPercentile(percent) / NANOSECONDS, max)
-  return { mean: sum / count, p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max, min }
+  return { mean: sum / count, p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max }
 }
 
 /** One histogram of all values of several. @param encoded each as `LoadResult.histograms` has it; at least one */

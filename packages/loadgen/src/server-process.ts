@@ -14,7 +14,7 @@ const WORK = Buffer.alloc(1_400_000, 'work')
 const NEVER = new Int32Array(new SharedArrayBuffer(4))
 
 const { delayMs, freeze, works, fails } = JSON.parse(process.argv[2] ?? '') as Behaviour
-const did: Did = { connections: 0, readAt: [], respondedAt: [], faults: { status: 0, body: 0, reset: 0 } }
+const did: Did = { readAt: [], respondedAt: [], faults: { status: 0, body: 0, reset: 0 } }
 
 /** @param n which request it is, from 1 */
 function handle(response: ServerResponse, n: number): void {
@@ -31,26 +31,19 @@ function respond(response: ServerResponse, body = 'hi', status = 200): void {
   response.writeHead(status, { 'content-length': body.length }).end(body)
 }
 
-/** The n-th freeze, from 1, ends with the n-th period, even if it began late. */
-function freezeLater(
-  { frozenMs, everyMs }: NonNullable<Behaviour['freeze']>,
-  n: number,
-  start: number,
-): void {
-  const left = () => Math.max(0, start + n * everyMs - performance.now())
-  setTimeout(
-    () => {
-      Atomics.wait(NEVER, 0, 0, left())
-      freezeLater({ frozenMs, everyMs }, n + 1, start)
-    },
-    Math.max(0, left() - frozenMs),
-  )
+/** Stands still until the end of each period, even if it begins late. */
+function freezeUntil(end: number, { frozenMs, everyMs }: NonNullable<Behaviour['freeze']>): void {
+  const left = () => Math.max(0, end - performance.now())
+  const stand = () => {
+    Atomics.wait(NEVER, 0, 0, left())
+    freezeUntil(end + everyMs, { frozenMs, everyMs })
+  }
+  setTimeout(stand, Math.max(0, left() - frozenMs))
 }
 
-if (freeze !== undefined) freezeLater(freeze, 1, performance.now())
+if (freeze !== undefined) freezeUntil(performance.now() + freeze.everyMs, freeze)
 const server = createServer((_, response) => handle(response, did.readAt.push(performance.now())))
 server.keepAliveTimeout = 60_000
-server.on('connection', () => did.connections++)
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
 process.on('message', () => process.send?.({ did }))
 process.on('disconnect', () => process.exit())

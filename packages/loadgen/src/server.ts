@@ -19,7 +19,6 @@ export interface Behaviour {
 
 /** A server's own record of what it did. */
 export interface Did {
-  connections: number
   /** When each request was read and each response sent: milliseconds of its own clock. */
   readAt: number[]
   respondedAt: number[]
@@ -43,7 +42,6 @@ export async function startServer(behaviour: Behaviour, cpu?: number) {
   const { port } = await next()
   return {
     target: { host: '127.0.0.1', port },
-    url: `http://127.0.0.1:${port}/`,
     pid: child.pid as number,
     /** What it did so far. */
     async did(): Promise<Did> {

@@ -2,32 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { Connection } from './connection.ts'
 import type { Checker } from './expectation.ts'
 import type { Schedule } from './loops.ts'
-import { Recorder, type Recording } from './recording.ts'
-import { type Counts, type ErrorKind, noErrors } from './result.ts'
-
-/** What one generator measured, as plain data that can be sent to another process. */
-export interface Measurement extends Counts {
-  /** Measured from the time when the request was due. */
-  latency: Recording
-  arrivals: Arrivals | null
-  loop: LoopReport
-}
-
-/** How an open loop kept to its schedule. */
-export interface Arrivals {
-  /** Seconds in which requests were due. */
-  seconds: number
-  /** Requests that were due in that time. */
-  due: number
-  /** How many of these were sent in that time. */
-  sent: number
-  /** How many of these the polling loop handled only after that time. */
-  late: number
-  /** How late the polling loop handled each request. */
-  lag: Recording
-  /** Measured from the send. In closed loop, that is the same as `latency`. */
-  service: Recording
-}
+import { Recorder } from './recording.ts'
+import { type ErrorKind, type LoopReport, type Measurement, noErrors } from './result.ts'
 
 /** Adds up what happened to the requests that count: those due since the warm-up ended. Times are `performance.now()`. */
 export class Tally {
@@ -122,14 +98,6 @@ export class Tally {
       loop: watch.report(),
     }
   }
-}
-
-/** What the event loop did while it offered load. */
-export interface LoopReport {
-  /** Part of the time, 0 to 1, in turns of the loop that sent or received something. In the rest it only polled. */
-  busy: number
-  /** Seconds for which it was ready to run, but had no core; null where the system does not tell. */
-  waitSeconds: number | null
 }
 
 /** Watches the polling loop. */

@@ -5,9 +5,7 @@ import { readCpus } from '@startgrid/machine/cpus.ts'
 import type { FromChild, ToChild } from './child.ts'
 import { LoadError, type LoadOptions, type LoadPhase, type LoadPlan } from './plan.ts'
 import { Requests } from './requests.ts'
-import type { LoadResult } from './result.ts'
-import { summarizeLoad } from './summary.ts'
-import type { Measurement } from './tally.ts'
+import { type LoadResult, type Measurement, summarizeLoad } from './result.ts'
 
 const CHILD = fileURLToPath(new URL(`child${extname(import.meta.url)}`, import.meta.url))
 
