@@ -1,7 +1,7 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { inspectMachine, watchSteal } from '@startgrid/machine/state.ts'
+import { inspectMachine, watchSteal } from '@startgrid/machine/machine.ts'
 import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
 import { ENDING_MS } from '../experiment/budget.ts'
 import { analyse } from '../judge/analysis.ts'

@@ -1,6 +1,5 @@
-import type { Machine } from '@startgrid/machine/machine.ts'
+import type { Machine, MachineWarning } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
-import type { MachineWarning } from '@startgrid/machine/state.ts'
 import type { Cell, ConformanceRecord } from './cell.ts'
 import type { Experiment } from './experiment.ts'
 import type { Analysis, PilotRecord } from './figures.ts'

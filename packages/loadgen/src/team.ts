@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readCpus } from '@startgrid/machine/cpus.ts'
+import { readCpus } from '@startgrid/machine/cores.ts'
 import type { FromChild, ToChild } from './child.ts'
 import { LoadError, type LoadOptions, type LoadPhase, type LoadPlan } from './plan.ts'
 import { Requests } from './requests.ts'

@@ -1,7 +1,9 @@
 import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { readText } from './read-text.ts'
+import { readCpuTime } from './accounts/core-clock.ts'
+import { readText } from './proc.ts'
 
 /** The machine of a result. */
 export interface Machine {
@@ -41,18 +43,6 @@ export function describeMachine({ cpu, cores, memoryBytes, os: system, kernel, g
   return `${cpu}, ${plural(cores, 'core')}, ${memory}, ${system}, ${kernel}${clock}`
 }
 
-/**
- * The part of all cores, 0 to 1, that others use during 0.3 s in which we are idle; undefined if unknown.
- * @param signal ends the wait early
- */
-export async function foreignLoad(signal?: AbortSignal): Promise<number | undefined> {
-  const before = readCpuTimes()
-  await sleep(300, undefined, { ...(signal && { signal }) }).catch(() => {})
-  const after = readCpuTimes()
-  const total = after.total - before.total
-  return total > 0 ? (after.busy - before.busy) / total : undefined
-}
-
 /** Milliseconds of all cores together, since the machine started. */
 export function readCpuTimes(): { busy: number; total: number } {
   let busy = 0
@@ -63,4 +53,80 @@ export function readCpuTimes(): { busy: number; total: number } {
     total += used + times.idle
   }
   return { busy, total }
+}
+
+/** A condition of a machine that makes figures less certain: what is the matter and what to do, in a sentence or two. */
+export interface MachineWarning {
+  kind: 'cores' | 'busy' | 'host'
+  text: string
+}
+
+/** If others use more than this part of all cores, rates mean little. */
+const BUSY = 0.1
+
+/** Load average per core. */
+const LOADED = 0.5
+
+/**
+ * Observes the machine for 0.3 s in which our processes are idle.
+ * @param signal ends that early
+ */
+export async function inspectMachine(signal: AbortSignal): Promise<MachineWarning[]> {
+  const [load = 0] = os.loadavg()
+  const before = readCpuTimes()
+  await sleep(300, undefined, { signal }).catch(() => {})
+  const after = readCpuTimes()
+  const share = (after.busy - before.busy) / (after.total - before.total || 1)
+  return signal.aborted ? [] : [...busyWarnings(share, load, os.availableParallelism()), ...guestWarnings()]
+}
+
+/**
+ * At most one warning: the load average describes the past, the share the present.
+ * @param share the part of all cores, 0 to 1, that others use
+ */
+export function busyWarnings(share: number, load: number, cores: number): MachineWarning[] {
+  const busy = (text: string): MachineWarning[] => [{ kind: 'busy', text }]
+  if (share > BUSY)
+    return busy(
+      `Other programs use ${formatPercent(share)} of this machine: close them, or read the rates as lower bounds.`,
+    )
+  if (load <= LOADED * cores) return []
+  return busy(
+    `The load average was ${load.toFixed(2)} on ${plural(cores, 'core')} at the beginning: another program ran until just now. If it was not a run of this benchmark, wait for a minute.`,
+  )
+}
+
+/** @param root for tests: the directory that has proc and sys */
+export function guestWarnings(root = ''): MachineWarning[] {
+  const name = virtualMachine(root)
+  if (name === undefined) return []
+  const text = `This is a virtual machine (${name}). What other guests of its host do is not visible here. Measure again at another time before you trust a close difference.`
+  return [{ kind: 'host', text }]
+}
+
+/** x86 has a CPU flag for it; elsewhere, the firmware says what it is. */
+function virtualMachine(root: string): string | undefined {
+  const [vendor, product] = ['sys_vendor', 'product_name'].map((name) =>
+    readText(`${root}/sys/class/dmi/id/${name}`).trim(),
+  )
+  const firmware = `${vendor} ${product}`.trim()
+  const isGuest =
+    /^flags\s*:.*\bhypervisor\b/m.test(readText(`${root}/proc/cpuinfo`)) ||
+    /KVM|QEMU|VMware|VirtualBox|Virtual Machine|Parallels|Google Compute/i.test(firmware)
+  return isGuest ? firmware || 'its CPU says so' : undefined
+}
+
+/**
+ * Starts to measure CPU time that the host of a virtual machine takes.
+ * @param root for tests: the directory that has proc
+ * @returns a function that gives its part of all CPU time since then, 0 to 1; null where the system does not tell
+ */
+export function watchSteal(root = ''): (seconds: number) => number | null {
+  const cpus = os.cpus().map((_, index) => index)
+  const before = readCpuTime(cpus, ['steal'], root)
+  return (seconds) => {
+    const after = readCpuTime(cpus, ['steal'], root)
+    if (before === undefined || after === undefined || seconds <= 0) return null
+    return (after - before) / seconds / cpus.length
+  }
 }

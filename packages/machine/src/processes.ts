@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuOf, readThreads } from './accounts/threads.ts'
-import { readText } from './read-text.ts'
+import { readOr, readStat, readText } from './proc.ts'
 
 /** Where a server listens. */
 export type Address = { host: string; port: number } | { socketPath: string }
@@ -33,10 +33,7 @@ export interface Launched {
 /** Process ids of all that runs; zombies do not. Where there is no /proc, those of the groups' leaders. */
 export function findProcesses({ groups, mark }: Launched): number[] {
   if (process.platform !== 'linux') return groups.filter((group) => exists(-group))
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => pid !== process.pid && isOf(pid, groups, mark))
+  return allPids().filter((pid) => pid !== process.pid && isOf(pid, groups, mark))
 }
 
 /**
@@ -62,20 +59,14 @@ export async function endProcesses(
 }
 
 function tell(pid: number, signal: NodeJS.Signals): void {
-  try {
-    // Elsewhere than on Linux, only the leader of a group is known.
-    process.kill(process.platform === 'linux' ? pid : -pid, signal)
-  } catch {
-    // It has ended meanwhile.
-  }
+  // Elsewhere than on Linux, only the leader of a group is known. It may have ended meanwhile.
+  readOr(false, () => process.kill(process.platform === 'linux' ? pid : -pid, signal))
 }
 
 /** Not if it has ended, or belongs to somebody else. */
 function isOf(pid: number, groups: readonly number[], mark: string): boolean {
-  const stat = readText(`/proc/${pid}/stat`)
-  // The name, in parentheses, may hold anything; then come state, parent and group.
-  const [state = '', , group = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  if (state === '' || state === 'Z' || state === 'X') return false
+  const [state, , group] = readStat(pid)
+  if (state === undefined || state === 'Z' || state === 'X') return false
   const variables = () => readText(`/proc/${pid}/environ`).split('\0')
   return groups.includes(Number(group)) || variables().some((one) => one.startsWith(mark))
 }
@@ -132,60 +123,54 @@ export function processTree(root: number): number[] {
 }
 
 function childrenOf(parent: number): number[] {
-  return list(`/proc/${parent}/task`).flatMap((task) =>
+  return readOr<string[]>([], () => readdirSync(`/proc/${parent}/task`)).flatMap((task) =>
     readText(`/proc/${parent}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
   )
 }
 
 /** All processes that hold the listening socket, as far as this user may see. */
 export function listenersOf(target: Address): number[] {
-  const inode = 'port' in target ? tcpInode(target.port) : unixInode(target.socketPath)
-  if (inode === undefined) return []
-  const link = `socket:[${inode}]`
-  return list('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => list(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === link))
-    .map(Number)
+  const place = 'port' in target ? target.port : target.socketPath
+  const socket = listeningSockets().find((one) => one.place === place)
+  return socket === undefined ? [] : allPids().filter((pid) => linksOf(pid).includes(socket.link))
 }
 
 /** The TCP ports and unix sockets on which these processes listen (Linux). */
 export function listeningPlaces(pids: readonly number[]): (number | string)[] {
-  const links = new Set(
-    pids.flatMap((pid) => list(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`))),
+  const links = new Set(pids.flatMap(linksOf))
+  return [...new Set(listeningSockets().flatMap(({ place, link }) => (links.has(link) ? place : [])))]
+}
+
+/** All that is listened on: a port or a path, and what an open file of /proc/PID/fd points to. */
+function listeningSockets(): { place: number | string; link: string }[] {
+  const rowsOf = (path: string) =>
+    readText(path)
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+  // Local address as hex `address:port` (1), state (3; 0A is listening), inode (9).
+  const ports = ['/proc/net/tcp', '/proc/net/tcp6']
+    .flatMap(rowsOf)
+    .filter((row) => row[3] === '0A')
+    .map((row) => ({
+      place: Number.parseInt(row[1]?.split(':').at(-1) ?? '', 16),
+      link: `socket:[${row[9]}]`,
+    }))
+  // Flags (3; 00010000 is listening), inode (6), path (7).
+  const paths = rowsOf('/proc/net/unix').flatMap(([, , , flags, , , inode, place]) =>
+    flags === '00010000' && place !== undefined ? { place, link: `socket:[${inode}]` } : [],
   )
-  const places = [
-    ...listeningSockets().map(({ port, inode }) => ({ place: port, inode })),
-    ...listeningPaths().map(({ path, inode }) => ({ place: path, inode })),
-  ]
-  return [...new Set(places.flatMap(({ place, inode }) => (links.has(`socket:[${inode}]`) ? place : [])))]
+  return [...ports, ...paths]
 }
 
-function tcpInode(port: number): string | undefined {
-  return listeningSockets().find((one) => one.port === port)?.inode
+function linksOf(pid: number): string[] {
+  const files = `/proc/${pid}/fd`
+  return readOr<string[]>([], () => readdirSync(files)).map((fd) =>
+    readOr('', () => readlinkSync(`${files}/${fd}`)),
+  )
 }
 
-/** Columns of /proc/net/tcp: local address as hex `address:port` (1), state (3; 0A is listening), inode (9). */
-function listeningSockets(): { port: number; inode: string }[] {
-  return ['/proc/net/tcp', '/proc/net/tcp6']
-    .flatMap((path) => readText(path).split('\n'))
-    .map((line) => line.trim().split(/\s+/))
-    .flatMap(([, local = '', , state, , , , , , inode = '']) =>
-      state === '0A' ? { port: Number.parseInt(local.split(':').at(-1) ?? '', 16), inode } : [],
-    )
-}
-
-function unixInode(path: string): string | undefined {
-  return listeningPaths().find((one) => one.path === path)?.inode
-}
-
-/** Columns of /proc/net/unix: flags (3; 00010000 is listening), inode (6), path (7). */
-function listeningPaths(): { path: string; inode: string }[] {
-  return readText('/proc/net/unix')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .flatMap(([, , , flags, , , inode = '', path = '']) =>
-      flags === '00010000' && path !== '' ? { path, inode } : [],
-    )
+function allPids(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger)
 }
 
 /** @returns undefined if one has ended */
@@ -196,21 +181,4 @@ function sumOf(
   if (pids === undefined || process.platform !== 'linux') return undefined
   const all = pids.map(measure)
   return all.includes(undefined) ? undefined : all.reduce<number>((sum, one) => sum + (one ?? 0), 0)
-}
-
-/** Empty if a process ends meanwhile, or belongs to another user. */
-function list(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
-  }
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { readOr } from './proc.ts'
 
 /** What was measured: versions by name, and the hash of the lockfile that fixes the rest. */
 export interface Versions {
@@ -73,9 +74,28 @@ export function describeVersions({ node, bun, packages }: Versions): string {
 }
 
 function tryRun(file: string, args: string[]): string | undefined {
-  try {
-    return execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  } catch {
-    return undefined
-  }
+  return readOr(undefined, () =>
+    execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim(),
+  )
 }
+
+/**
+ * One hash of files and facts. While it stays the same, results that depend on them stay valid.
+ * @param paths files and directories, relative to the repository. Directories count with their sources and build output, but without
+ * tests and installed packages (the lockfile covers those).
+ * @returns 32 hexadecimal digits
+ */
+export function fingerprint(paths: readonly string[], facts: readonly (string | undefined)[] = []): string {
+  const hash = createHash('sha256')
+  for (const path of paths.flatMap(filesOf)) hash.update(`${path}\0`).update(readFileSync(`${ROOT}${path}`))
+  return hash.update(facts.join('\0')).digest('hex').slice(0, 32)
+}
+
+function filesOf(path: string): string[] {
+  if (!statSync(`${ROOT}${path}`).isDirectory()) return [path]
+  const names = readdirSync(`${ROOT}${path}`).filter((name) => !IGNORED.test(name))
+  return names.sort().flatMap((name) => filesOf(`${path}/${name}`))
+}
+
+/** Hidden, or what `pnpm typecheck` remembers. */
+const IGNORED = /^(?:node_modules|test|\..*|.*\.tsbuildinfo)$/

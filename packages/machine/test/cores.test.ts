@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { chooseCores } from '../src/cores.ts'
-import { parseCpuList, readCpus } from '../src/cpus.ts'
+import { chooseCores, parseCpuList, readCpus } from '../src/cores.ts'
 import { createTree } from './kernel-tree.ts'
 
 interface Machine {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import os from 'node:os'
 import { test } from 'node:test'
-import { foreignLoad, readMachine } from '../src/machine.ts'
+import { busyWarnings, guestWarnings, inspectMachine, readMachine, watchSteal } from '../src/machine.ts'
 import { readVersions } from '../src/provenance.ts'
+import { createTree, writeTree } from './kernel-tree.ts'
 
 test('the machine is described', () => {
   const machine = readMachine()
@@ -22,8 +23,40 @@ test('the versions are exact', () => {
   assert.match(bun, /^\d+\.\d+\.\d+/)
 })
 
-test('foreign load is a part of all cores, and the wait for it can be cut short', async () => {
-  const load = await foreignLoad()
-  assert.ok(load !== undefined && load >= 0 && load <= 1, `${load}`)
-  await foreignLoad(AbortSignal.abort())
+test('others that use more than 10 % are told; else what ran until just now', () => {
+  const said = (share: number, load: number) => busyWarnings(share, load, 2).map(({ text }) => text)
+  assert.deepEqual(said(0.1, 1), [])
+  assert.match(said(0.11, 5).join(), /^Other programs use 11 % of this machine: .*\.$/)
+  assert.match(said(0.02, 1.1).join(), /^The load average was 1\.10 on 2 cores .*\.$/)
+})
+
+test('a virtual machine is told by its firmware or its CPU, and real hardware is none', (t) => {
+  const named = (files: Record<string, string>) => guestWarnings(createTree(files, t))[0]?.text ?? ''
+  const firmware = (vendor: string, product: string) => ({
+    'sys/class/dmi/id/sys_vendor': `${vendor}\n`,
+    'sys/class/dmi/id/product_name': `${product}\n`,
+  })
+  assert.match(named(firmware('QEMU', 'Standard PC')), /^This is a virtual machine \(QEMU Standard PC\)/)
+  const flag = { 'proc/cpuinfo': 'processor\t: 0\nflags\t\t: fpu hypervisor lahf_lm\n' }
+  assert.match(named(flag), /\(its CPU says so\)/)
+  const real = { ...firmware('Dell Inc.', 'XPS 13'), 'proc/cpuinfo': 'flags\t\t: fpu vmx lahf_lm\n' }
+  assert.deepEqual([named(real), named({})], ['', ''])
+})
+
+test('what the host takes is a part of all CPU time', (t) => {
+  const cpus = os.cpus().map((_, index) => index)
+  const stat = (ticks: number) => ({
+    'proc/stat': cpus.map((cpu) => `cpu${cpu} 0 0 0 0 0 0 0 ${ticks} 0 0\n`).join(''),
+  })
+  const root = createTree(stat(100), t)
+  const stolen = watchSteal(root)
+  writeTree(root, stat(150))
+  assert.equal(stolen(10), 0.05)
+  assert.equal(watchSteal(createTree({}, t))(10), null, 'where nothing is told')
+})
+
+test('this machine can be inspected, and an abort says nothing', async () => {
+  const kinds = (await inspectMachine(new AbortController().signal)).map(({ kind }) => kind)
+  assert.equal(new Set(kinds).size, kinds.length)
+  assert.deepEqual(await inspectMachine(AbortSignal.abort()), [])
 })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import os from 'node:os'
 import { gunzipSync } from 'node:zlib'
-import { readText } from '../read-text.ts'
+import { readText } from '../proc.ts'
 
 /** How long a core has worked for all processes. Minus our own time, it is the time of others. */
 export interface CoreClock {

@@ -1,7 +1,13 @@
-import type { Cores } from '../cores.ts'
-import { readSiblings } from '../cpus.ts'
+import { type Cores, readSiblings } from '../cores.ts'
 import { type CoreClock, findCoreClock, keepsInterruptsApart, readInterrupts } from './core-clock.ts'
-import { cpuOf, difference, type ProcessAccount, readThreads, readTicks, TICKS_UNCERTAIN } from './threads.ts'
+import {
+  type ProcessAccount,
+  readThreads,
+  readTicks,
+  type Spent,
+  spentBy,
+  TICKS_UNCERTAIN,
+} from './threads.ts'
 
 /** CPU time that was used, in seconds; null where the system does not tell. */
 export interface CpuSeconds {
@@ -99,19 +105,19 @@ export function compareSamples(
   pollingSeconds = 0,
 ): { cpuSeconds: CpuSeconds; disturbance: Disturbance } {
   const seconds = (after.at - before.at) / 1000
-  const [app, proxy] = [spent(before.app, after.app), spent(before.proxy, after.proxy)]
+  const app = spent(before.app, after.app)
+  const proxy = spent(before.proxy, after.proxy)
   const generator = spent(before.generator, after.generator)
-  const servers = app && proxy && new Map([...app, ...proxy])
+  const servers = app && proxy && [...app, ...proxy]
   // A server with a thread or a process per connection: what these used is in no account of a thread.
   const lost = lostSeconds(totalOf(app), before.appTicks, after.appTicks)
   const plus = (seconds: number | null) => seconds && seconds + lost
   const used = { app: plus(totalOf(app)), proxy: totalOf(proxy), servers: plus(totalOf(servers)) }
   const generatorCpu = totalOf(generator)
-  // Of several, the first one runs on the generator's core.
-  const firstCpu = totalOf(generator && new Map([...generator].slice(0, 1)))
-  const generatorWait = worstWait(generator)
+  // Several have a core each, so that none explains another's wait: the one whose core was taken most counts.
+  const waits = generator?.map((one) => unexplainedWait([one]) ?? 0) ?? []
   const tellsStops = generatorCpu !== null && !after.isApart
-  const stopped = tellsStops ? pollingSeconds - generatorCpu / (generator?.size || 1) : 0
+  const stopped = tellsStops ? pollingSeconds - generatorCpu / (waits.length || 1) : 0
   const interrupts = (after.interrupts - before.interrupts) / (used.servers || 1)
   return {
     cpuSeconds: {
@@ -121,9 +127,13 @@ export function compareSamples(
     },
     disturbance: {
       serverWait: partOf(unexplainedWait(servers), seconds),
-      generatorWait: partOf(generatorWait === null ? null : Math.max(generatorWait, stopped), seconds),
+      generatorWait: partOf(waits.length === 0 ? null : Math.max(...waits, stopped), seconds),
       serverForeign: partOf(foreign('serverCore', before, after, used.servers), seconds),
-      generatorForeign: partOf(foreign('generatorCore', before, after, firstCpu), seconds),
+      // Of several, the first one runs on the generator's core.
+      generatorForeign: partOf(
+        foreign('generatorCore', before, after, totalOf(generator?.slice(0, 1))),
+        seconds,
+      ),
     },
   }
 }
@@ -142,40 +152,24 @@ function lostSeconds(known: number | null, before: number | undefined, after: nu
 
 /** @returns undefined if a process has ended, because its accounts are gone */
 function readProcesses(pids: readonly number[]): Processes | undefined {
-  const accounts = new Map<number, ProcessAccount>()
-  for (const pid of pids) {
-    const account = readThreads(pid)
-    if (account === undefined) return undefined
-    accounts.set(pid, account)
-  }
-  return accounts
+  const accounts = new Map(pids.map((pid) => [pid, readThreads(pid)]))
+  return [...accounts.values()].includes(undefined) ? undefined : (accounts as Processes)
 }
 
-function spent(before: Processes | undefined, after: Processes | undefined): Processes | undefined {
-  if (before === undefined || after === undefined) return undefined
-  return new Map([...after].map(([pid, account]) => [pid, difference(before.get(pid) ?? new Map(), account)]))
+function spent(before: Processes | undefined, after: Processes | undefined): Spent[] | undefined {
+  return before && after && [...after].map(([pid, account]) => spentBy(pid, before.get(pid), account))
 }
 
 /** CPU seconds of all processes. */
-function totalOf(processes: Processes | undefined): number | null {
-  return processes ? [...processes.values()].reduce((sum, account) => sum + cpuOf(account), 0) : null
+function totalOf(processes: readonly Spent[] | undefined): number | null {
+  return processes ? processes.reduce((sum, { cpu }) => sum + cpu, 0) : null
 }
 
 /** Seconds; see `compareSamples`. */
-function unexplainedWait(processes: Processes | undefined): number | null {
+function unexplainedWait(processes: readonly Spent[] | undefined): number | null {
   const total = totalOf(processes)
   if (processes === undefined || total === null) return null
-  const waits = [...processes].map(([pid, account]) => {
-    const { onCpu = 0, waiting = 0 } = account.get(String(pid)) ?? {}
-    return waiting / 1e9 - (total - onCpu / 1e9)
-  })
-  return Math.max(0, ...waits)
-}
-
-/** Of the generator whose core was taken most: several have a core each, so that none explains another's wait. */
-function worstWait(processes: Processes | undefined): number | null {
-  const waits = [...(processes ?? [])].map((one) => unexplainedWait(new Map([one])) ?? 0)
-  return waits.length === 0 ? null : Math.max(...waits)
+  return Math.max(0, ...processes.map(({ main }) => main.waiting - (total - main.onCpu)))
 }
 
 /** Seconds that others certainly used, that is, minus the possible reading error. */

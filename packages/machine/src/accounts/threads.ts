@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { readText } from '../read-text.ts'
+import { readOr, readStat, readText } from '../proc.ts'
 import { TICK_SECONDS } from './core-clock.ts'
 
 /** The accounts of one thread so far, in nanoseconds. */
@@ -19,12 +19,8 @@ export type ProcessAccount = ReadonlyMap<string, ThreadAccount>
  * @returns undefined if the process has ended, and where there is no such account (macOS)
  */
 export function readThreads(pid: number): ProcessAccount | undefined {
-  try {
-    const tasks = readdirSync(`/proc/${pid}/task`)
-    return new Map(tasks.map((task) => [task, readThread(`/proc/${pid}/task/${task}/schedstat`)]))
-  } catch {
-    return undefined
-  }
+  const tasks = readOr(undefined, () => readdirSync(`/proc/${pid}/task`))
+  return tasks && new Map(tasks.map((task) => [task, readThread(`/proc/${pid}/task/${task}/schedstat`)]))
 }
 
 /**
@@ -33,11 +29,9 @@ export function readThreads(pid: number): ProcessAccount | undefined {
  * @returns undefined if the process has ended, and where there is no such account
  */
 export function readTicks(pid: number): number | undefined {
-  const stat = readText(`/proc/${pid}/stat`)
-  if (stat === '') return undefined
-  // The name, in parentheses, may hold anything. After it, utime, stime, cutime and cstime are fields 12 to 15.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_SECONDS
+  // utime, stime, cutime and cstime are the fields 12 to 15 from the state on.
+  const ticks = readStat(pid).slice(11, 15)
+  return ticks.length === 0 ? undefined : ticks.reduce((sum, one) => sum + Number(one), 0) * TICK_SECONDS
 }
 
 /** Two parts that are each cut to whole ticks, at both ends. */
@@ -54,18 +48,23 @@ export function cpuOf(account: ProcessAccount): number {
   return [...account.values()].reduce((sum, { onCpu }) => sum + onCpu, 0) / 1e9
 }
 
+/** Seconds that a process used: all its threads, and its main thread. */
+export interface Spent {
+  cpu: number
+  main: ThreadAccount
+}
+
 /**
- * The time of each thread between two readings. A new thread started from 0. The time of a thread that has ended is lost
- * and counts as 0. (A difference of sums would subtract its whole life from the other threads.)
+ * What a process used between two readings. A new thread started from 0. The time of a thread that has ended is lost and counts as 0.
+ * (A difference of sums would subtract its whole life from the other threads.)
  */
-export function difference(before: ProcessAccount, after: ProcessAccount): ProcessAccount {
-  return new Map(
-    [...after].map(([thread, { onCpu, waiting }]) => {
-      const { onCpu: cpuBefore, waiting: waitBefore } = before.get(thread) ?? { onCpu: 0, waiting: 0 }
-      return [
-        thread,
-        { onCpu: Math.max(0, onCpu - cpuBefore), waiting: Math.max(0, waiting - waitBefore) },
-      ] as const
+export function spentBy(pid: number, before: ProcessAccount | undefined, after: ProcessAccount): Spent {
+  const threads = new Map(
+    [...after].map(([thread, now]) => {
+      const { onCpu, waiting } = before?.get(thread) ?? { onCpu: 0, waiting: 0 }
+      return [thread, { onCpu: Math.max(0, now.onCpu - onCpu), waiting: Math.max(0, now.waiting - waiting) }]
     }),
   )
+  const { onCpu = 0, waiting = 0 } = threads.get(String(pid)) ?? {}
+  return { cpu: cpuOf(threads), main: { onCpu: onCpu / 1e9, waiting: waiting / 1e9 } }
 }

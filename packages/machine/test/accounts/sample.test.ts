@@ -5,8 +5,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findCoreClock } from '../../src/accounts/core-clock.ts'
 import { compareSamples, takeSample } from '../../src/accounts/sample.ts'
-import { type Cores, canPin } from '../../src/cores.ts'
-import { readCpus } from '../../src/cpus.ts'
+import { type Cores, canPin, readCpus } from '../../src/cores.ts'
 
 /** Asked of the neighbour that a test starts: it gets half of a core, or a third if there is one more. */
 const LEAST = 0.25

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { cpuOf, difference, readThreads } from '../../src/accounts/threads.ts'
+import { readThreads, spentBy } from '../../src/accounts/threads.ts'
 
 const skip = process.platform === 'linux' ? false : 'only Linux has these accounts'
 const account = (onCpu: number, waiting: number) => ({ onCpu, waiting })
 
-test('what a thread had between two readings; a new one had all of it, one that ended nothing', () => {
+test('what a process used between two readings: a new thread had all of it, one that ended nothing', () => {
   const before = new Map([
     ['1', account(5e9, 1e9)],
     ['2', account(7e9, 0)],
@@ -16,9 +16,7 @@ test('what a thread had between two readings; a new one had all of it, one that 
     ['1', account(6e9, 3e9)],
     ['3', account(0.5e9, 0.25e9)],
   ])
-  const between = difference(before, after)
-  assert.deepEqual(Object.fromEntries(between), { 1: account(1e9, 2e9), 3: account(0.5e9, 0.25e9) })
-  assert.equal(cpuOf(between), 1.5)
+  assert.deepEqual(spentBy(1, before, after), { cpu: 1.5, main: account(1, 2) })
 })
 
 test('every thread of a process has an account, the main one under the id of the process', {
