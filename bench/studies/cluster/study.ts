@@ -1,54 +1,20 @@
-import { availableParallelism } from 'node:os'
 import { formatMicros, formatMs, formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
-import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, Measured, Metric, Study, System } from '../../src/model/experiment.ts'
+import { exactly } from '@startgrid/loadgen/expectation.ts'
+import type { Claim, Measured, Metric, Study, System, Workload } from '../../src/model/experiment.ts'
 import { toolRace } from '../tool.ts'
 
-/** 1, 2, 4 and so on up to the cores of this machine, and 4 in any case: the source's number. */
-const CORES = availableParallelism()
-const COUNTS = [...new Set([1, 2, 4, 8, 16, 32, CORES])]
-  .filter((count) => count <= Math.max(4, CORES))
-  .toSorted((one, other) => one - other)
-
-const workers = (title: string, count: number, env: Readonly<Record<string, string>> = {}): System => ({
+const hello = (title: string, role: 'single' | 'cluster'): System => ({
   title,
-  app: {
-    package: 'bench/studies/launch',
-    role: 'hello',
-    env: { APP: 'express', WORKERS: String(count), ...env },
-  },
-  cores: count,
+  app: { package: 'bench/studies/cluster/subjects/express', role },
+  warmupMs: 1500,
 })
-
-/** One process that hands connections to N others. */
-const cluster = (count: number): System => workers(`node:cluster, ${count} workers`, count)
-
-/** N processes on one port; the kernel spreads connections. */
-const reusePort = (count: number): System =>
-  workers(`reusePort, ${count} processes`, count, { REUSE_PORT: '1' })
-
-/** Behind NGINX a process needs twice Express's 1.25 s. Of three cores two are for processes, and NGINX has nothing to compile. */
-const BALANCED_WARMUP_MS = 1700
-
-/** N processes, each on a port of its own, and an NGINX that takes turns. */
-const balanced = (count: number): System => ({
-  title: `NGINX and ${count} processes`,
-  app: { package: 'apps/express', role: 'hello', copies: count },
-  nginx: { front: 'balanced', workers: Math.ceil(count / 2) },
-  cores: count + Math.ceil(count / 2),
-  warmupMs: BALANCED_WARMUP_MS,
-})
-
-const several = COUNTS.filter((count) => count > 1)
-const systemsOf = (name: string, system: (count: number) => System) =>
-  Object.fromEntries(several.map((count) => [`${name}-${count}`, system(count)]))
 
 const SYSTEMS: Readonly<Record<string, System>> = {
-  single: { title: 'one process', app: { package: 'apps/express', role: 'hello' } },
-  ...systemsOf('cluster', cluster),
-  ...systemsOf('reuse-port', reusePort),
-  ...systemsOf('balanced', balanced),
+  single: hello('one process', 'single'),
+  'cluster-4': { ...hello('node:cluster, 4 workers', 'cluster'), cores: 4 },
 }
+
+const HELLO: Workload = { path: '/', expect: exactly('Hello World!') }
 
 /** Four workers against one, at the source's 10,000 connections. */
 const claim = (
@@ -80,16 +46,15 @@ export const clusterStudy: Study = {
   systems: SYSTEMS,
   races: {
     source: {
-      systems: ['single', 'cluster-4', 'reuse-port-4', 'balanced-4'],
-      workload: WORKLOADS.hello,
+      systems: Object.keys(SYSTEMS),
+      workload: HELLO,
       connections: 10_000,
       sliceMs: 5000,
-      openLoop: ['single', 'cluster-4'],
+      openLoop: Object.keys(SYSTEMS),
     },
-    [AUTOCANNON]: toolRace(['single', 'cluster-4'], {
-      ...{ name: 'autocannon', connections: 10_000, seconds: 10, path: () => WORKLOADS.hello.path },
+    [AUTOCANNON]: toolRace(Object.keys(SYSTEMS), {
+      ...{ name: 'autocannon', connections: 10_000, seconds: 10, path: () => HELLO.path },
     }),
-    scaling: { systems: Object.keys(SYSTEMS), workload: WORKLOADS.hello, connections: 256 },
   },
   claims: [
     claim('mean-rate', 'With 4 workers the mean rate is 3.4 times as high', 'rate', [8838, 2601.2], {

@@ -55,7 +55,7 @@ export async function measureSetting(
     const offer = async (duration: number) => autocannon({ url, connections, pipelining, duration })
     await offer(WARMUP[effort])
     signal.throwIfAborted()
-    const account = beginAccount([child.pid ?? 0])
+    const account = beginAccount(() => [child.pid ?? 0])
     const { '2xx': responses, non2xx, errors, duration } = await offer(MEASURED[effort])
     const used = account()
     if (non2xx + errors > 0) throw new Error(`${setting.program} gave wrong responses under load`)

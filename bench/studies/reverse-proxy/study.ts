@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
 
 const NODE = 'bench/studies/reverse-proxy/subjects/node'
@@ -83,12 +82,12 @@ const KEPT: Readonly<Record<string, System>> = {
 const CLUSTER: Readonly<Record<string, System>> = {
   cluster: {
     title: 'node:cluster, 2 workers',
-    app: { package: 'bench/studies/launch', role: 'hello', env: { APP: 'node', WORKERS: '2' } },
+    app: { package: NODE, role: 'plain', env: { WORKERS: '2' } },
     cores: 2,
   },
   'nginx-cluster': {
     title: 'NGINX and 2 processes',
-    app: { package: 'apps/node', role: 'hello', copies: 2 },
+    app: { package: NODE, role: 'plain', copies: 2 },
     nginx: { front: 'balanced' },
     cores: 3,
   },
@@ -134,7 +133,7 @@ export const reverseProxy: Study = {
       sliceMs: 250,
     },
     kept: { systems: Object.keys(KEPT), workload: SMALL, connections: 64 },
-    cluster: { systems: Object.keys(CLUSTER), workload: WORKLOADS.hello, connections: 10 },
+    cluster: { systems: Object.keys(CLUSTER), workload: SMALL, connections: 10 },
   },
   claims: [
     claim(

@@ -4,41 +4,28 @@ declare module 'qoper8-cp' {
     module: string
     /** The directory of it. */
     path: string
-    arguments?: Record<string, string>
-  }
-
-  interface Options {
-    poolSize: number
-    /** At most this many workers, whatever `poolSize` says; 32 by default. */
-    maxPoolSize: number
-    /** Milliseconds a handler may take. */
-    handlerTimeout?: number
-    /** Minutes after which an idle worker is stopped. */
-    workerInactivityLimit?: number
-    /** What a message is handled by, by its `type`: the module's export `handler`. */
-    handlersByMessageType: Map<string, Module>
-    /** Its export `onStartupModule` is called in every worker at first. */
-    onStartup?: Module
-  }
-
-  interface Reply {
-    error?: string
-    /** Only in the first response of a worker. */
-    pid?: number
-    [property: string]: unknown
   }
 
   export class QOper8 {
-    constructor(options: Options)
-    message(message: { type: string; [property: string]: unknown }, callback: Callback): void
-    getQueueLength(): number
-    /** Ends workers as they become idle. What waits is never handled. */
-    stop(): Promise<void>
-    /** One listener per type. */
-    on(type: 'sentToWorker', listener: (sent: { workerId: number }) => void): void
-    on(type: 'replyReceived', listener: (received: { reply: Reply; workerId: number }) => void): void
+    /**
+     * - `handlersByMessageType`: what a message is handled by, by its `type`: the module's export `handler`
+     * - `onStartup`: its export `onStartupModule` is called in every worker at first
+     */
+    constructor(options: {
+      poolSize: number
+      handlersByMessageType: Map<string, Module>
+      onStartup: Module
+    })
+    message(message: { type: string }, callback: (reply: Record<string, unknown>) => void): void
   }
+}
 
-  /** @param workerId undefined if no worker had the message */
-  type Callback = (reply: Reply, workerId: number | undefined) => void
+declare module 'qoper8-cp/benchmark' {
+  /** Prints `Processing rate: 7,246.377 message/sec` at last. @param options `delay` in milliseconds between two blocks of messages */
+  export function benchmark(options: {
+    poolSize: number
+    maxMessages: number
+    blockLength: number
+    delay: number
+  }): void
 }

@@ -2,7 +2,7 @@ import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
 import type { Claim, Measured, Study, System } from '../../src/model/experiment.ts'
 import { toolRace } from '../tool.ts'
-import { measureMessages } from './messages/measure.ts'
+import { measureMessages } from './messages.ts'
 
 type Runtime = 'node' | 'bun'
 
@@ -33,17 +33,6 @@ const route = (title: string, role: 'fastify' | 'bun', path: string): System => 
   ...(path === '/helloworld' && { cores: MOST_CORES - 1, serverBound: false }),
 })
 
-/** The case that pools are for: a page that takes milliseconds. */
-const pages = (title: string, path: string): System => ({
-  title,
-  app: { package: SERVERS, role: 'pages', env: { POOL_SIZE: '4' } },
-  workload: {
-    path: `${path}?items=1000`,
-    expect: { includes: ['<!DOCTYPE html>', '1000 of 1000', '</html>'] },
-  },
-  ...(path === '/pooled-page' && { cores: 5, serverBound: false }),
-})
-
 const SYSTEMS: Readonly<Record<string, System>> = {
   ...Object.fromEntries(
     pools.map(({ name, runtime, size }) => [
@@ -55,8 +44,6 @@ const SYSTEMS: Readonly<Record<string, System>> = {
   'fastify-pool': route('Fastify, pool of 8', 'fastify', '/helloworld'),
   bun: route('Bun.serve', 'bun', '/local'),
   'bun-pool': route('Bun.serve, pool of 8', 'bun', '/helloworld'),
-  page: pages('page in process', '/page'),
-  'pooled-page': pages('page in a pool of 4', '/pooled-page'),
 }
 
 const messages = (
@@ -106,23 +93,18 @@ export const workerPool: Study = {
         if (pool === undefined) throw new Error(`There is no pool ${name}.`)
         return measureMessages(pool, context)
       },
-      expectedMs: 4000,
+      tool: 'qoper8-cp/benchmark',
+      expectedMs: 12_000,
     },
     http: {
       systems: ['fastify', 'fastify-pool', 'bun', 'bun-pool'],
       workload: { path: '/local', expect: exactly('{"hello":"world"}') },
       connections: 32,
-      openLoop: ['fastify', 'fastify-pool', 'bun', 'bun-pool'],
     },
     'http by autocannon': toolRace(['fastify', 'fastify-pool', 'bun', 'bun-pool'], {
       ...{ name: 'autocannon', connections: 32, seconds: 10 },
       path: (system) => (system.endsWith('-pool') ? '/helloworld' : '/local'),
     }),
-    pages: {
-      systems: ['page', 'pooled-page'],
-      workload: { path: '/page?items=1000', expect: {} },
-      connections: 16,
-    },
   },
   claims: [
     messages(

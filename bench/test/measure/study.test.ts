@@ -10,6 +10,7 @@ import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { runExperiment } from '../../src/measure/run.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import type { Result } from '../../src/model/result.ts'
+import { clusterStudy } from '../../studies/cluster/study.ts'
 import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
 import { njsVsNode } from '../../studies/njs-vs-node/study.ts'
 
@@ -152,15 +153,9 @@ async function ask(study: Study, name: string, path: string): Promise<Response> 
   }
 }
 
-test('a cluster tells at its end how many requests each worker served', async () => {
-  const app = { package: 'bench/studies/launch', role: 'hello', env: { APP: 'node', WORKERS: '2' } }
-  const system = { title: 'cluster', app, cores: 2 }
-  const running = await startSystem(system, { nginx: undefined })
-  if (!('port' in running.target)) throw new Error('It listens on a socket.')
-  const { host, port } = running.target
-  for (let count = 0; count < 5; count++) await (await fetch(`http://${host}:${port}/json`)).text()
-  const [first = Number.NaN, second = Number.NaN, ...others] = (await running.stop())[0]?.requests ?? []
-  deepEqual([first + second, others], [5, []])
+test("the source's cluster and its one process give the same", async () => {
+  for (const name of ['single', 'cluster-4'])
+    equal(await (await ask(clusterStudy, name, '/')).text(), 'Hello World!')
 })
 
 test('Koa runs without a compiler, and so without types', async () => {

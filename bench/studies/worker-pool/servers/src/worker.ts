@@ -3,5 +3,8 @@ export function handler(_message: object, finished: (reply: object) => void): vo
   finished({ hello: 'world' })
 }
 
-/** Called at its start. */
-export { endWithParent as onStartupModule } from '../../end-with-parent.ts'
+/** Called at its start: it would stay when its server is gone. */
+export function onStartupModule(): void {
+  process.once('disconnect', () => process.exit())
+  if (!process.connected) process.exit() // it ended before this one could hear of it
+}

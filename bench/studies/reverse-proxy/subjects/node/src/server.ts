@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
@@ -5,8 +6,8 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import compression from 'compression'
 
-/** `server.ts plain`, or `gzip` by Node for each request. With `CERTIFICATE` and `KEY`, over TLS. */
-const { CERTIFICATE, KEY } = process.env
+/** `server.ts plain`, or `gzip` by Node for each request. With `CERTIFICATE` and `KEY`, over TLS. With `WORKERS`, so many by node:cluster. */
+const { CERTIFICATE, KEY, WORKERS } = process.env
 const role = process.argv[2]
 
 const page = readFileSync(new URL('../page.html', import.meta.url))
@@ -38,10 +39,19 @@ const server =
         },
         listener,
       )
-await once(server.listen(0, '127.0.0.1'), 'listening')
 
-const { port } = server.address() as AddressInfo
-const address = `${CERTIFICATE === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
-// The launcher of the grid waits for this line.
-console.log(JSON.stringify({ msg: 'listening', pid: process.pid, address }))
+if (WORKERS !== undefined && cluster.isPrimary) {
+  const workers = Array.from({ length: Number(WORKERS) }, () => cluster.fork())
+  const addresses = await Promise.all(workers.map((worker) => once(worker, 'listening')))
+  tell(addresses[0]?.[0].port)
+} else {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  if (cluster.isPrimary) tell((server.address() as AddressInfo).port)
+}
 process.once('SIGTERM', () => process.exit())
+
+/** The launcher of the grid waits for this line. */
+function tell(port: number): void {
+  const address = `${CERTIFICATE === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
+  console.log(JSON.stringify({ msg: 'listening', pid: process.pid, address }))
+}
