@@ -29,7 +29,7 @@ test('every exit writes what waits', { timeout: 120_000 }, async () => {
 })
 
 test('a reader that stops reading stops nobody', { timeout: 120_000 }, async () => {
-  const child = start(30_000) // twice as much as may wait
+  const child = start(20_000) // more than may wait
   const [said] = await once(child.stderr, 'data')
   match(String(said), /done/)
   child.kill('SIGKILL')

@@ -4,18 +4,16 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { WebSocket } from 'ws'
 
-const START = `await import(${JSON.stringify(import.meta.resolve('../../src/page/dev/node.ts'))})
-process.send('started')`
+const VITE = `await import(${JSON.stringify(import.meta.resolve('../../src/page/dev/node.ts'))})`
 
-const SERVER = `
+/** With WebSockets as the documentation of ws has them. A second server has none. */
+const SERVERS = `
 import { createServer } from 'node:http'
-await import(${JSON.stringify(import.meta.resolve('../../src/page/dev/node.ts'))})
-const server = createServer().listen(0, '127.0.0.1', () => process.send(server.address().port))`
-
-/** As the documentation of ws has it. */
-const ECHO = `${SERVER}
 import { WebSocketServer } from ${JSON.stringify(import.meta.resolve('ws'))}
-new WebSocketServer({ server, path: '/echo' }).on('connection', (ws) => ws.on('message', (data) => ws.send(String(data))))`
+${VITE}
+const [server, other] = [createServer(), createServer()]
+new WebSocketServer({ server, path: '/echo' }).on('connection', (ws) => ws.on('message', (data) => ws.send(String(data))))
+server.listen(0, '127.0.0.1', () => other.listen(0, '127.0.0.1', () => process.send([server.address().port, other.address().port])))`
 
 async function run(script: string) {
   const args = ['--conditions=development', '--input-type=module', '--eval', script]
@@ -27,8 +25,8 @@ async function run(script: string) {
 }
 
 // `node --watch` waits until the process has ended, and starts nothing before.
-test('an app in development ends on SIGTERM before it listens', { timeout: 300_000 }, async () => {
-  const { child, exited } = await run(START)
+test('an app in development ends on SIGTERM before it listens', async () => {
+  const { child, exited } = await run(`${VITE}\nprocess.send('started')`)
   try {
     child.kill()
     equal((await exited)[0], 1)
@@ -37,29 +35,20 @@ test('an app in development ends on SIGTERM before it listens', { timeout: 300_0
   }
 })
 
-test("Vite's WebSocket opens in an app that has none", { timeout: 300_000 }, async () => {
-  const { child, message: port } = await run(SERVER)
+test("Vite's WebSocket opens beside an app's own, and in an app that has none", async () => {
+  const { child, message } = await run(SERVERS)
+  const [port, other] = message as number[]
   try {
-    const vite = new WebSocket(`ws://127.0.0.1:${port}/assets/`, 'vite-hmr')
-    equal(String((await once(vite, 'message'))[0]), '{"type":"connected"}')
-  } finally {
-    child.kill('SIGKILL')
-  }
-})
-
-test("an app's WebSockets and Vite's share a server", { timeout: 300_000 }, async () => {
-  const { child, message: port } = await run(ECHO)
-  try {
-    const vite = new WebSocket(`ws://127.0.0.1:${port}/assets/`, 'vite-hmr')
-    equal(String((await once(vite, 'message'))[0]), '{"type":"connected"}')
+    for (const one of [port, other]) {
+      const vite = new WebSocket(`ws://127.0.0.1:${one}/assets/`, 'vite-hmr')
+      equal(String((await once(vite, 'message'))[0]), '{"type":"connected"}')
+    }
     const own = new WebSocket(`ws://127.0.0.1:${port}/echo`)
     await once(own, 'open')
     own.send('hello')
     equal(String((await once(own, 'message'))[0]), 'hello')
-    const [, response] = await once(
-      new WebSocket(`ws://127.0.0.1:${port}/nowhere`).on('error', () => {}),
-      'unexpected-response',
-    )
+    const nowhere = new WebSocket(`ws://127.0.0.1:${port}/nowhere`).on('error', () => {})
+    const [, response] = await once(nowhere, 'unexpected-response')
     equal(response.statusCode, 400) // of ws
   } finally {
     child.kill('SIGKILL')

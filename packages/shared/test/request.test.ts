@@ -1,0 +1,90 @@
+import { deepEqual, equal, match } from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import { Settings } from '../src/config.ts'
+import { readForwarded } from '../src/forwarded.ts'
+import { createProblem, toProblem } from '../src/problem.ts'
+import { requestId, traceId } from '../src/request-id.ts'
+import { createNonce, pageHeaders } from '../src/security.ts'
+
+/** What a request tells, and what a response may. With a server around it, the tests of the apps have the rest. */
+
+test('keeps an acceptable request id, and replaces any other', () => {
+  for (const id of ['a', 'Trace_1-3', 'x'.repeat(64)]) equal(requestId(id), id)
+  for (const other of ['', ' ', 'two words', 'a, b', 'a\nb', 'é', 'x'.repeat(65), ['a'], undefined])
+    match(requestId(other), /^[0-9a-f]{32}$/)
+})
+
+test('the trace id of a traceparent', () => {
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  equal(traceId(`00-${trace}-00f067aa0ba902b7-01`), trace)
+  for (const bad of ['', trace, `00-${trace.toUpperCase()}-00f067aa0ba902b7-01`, undefined])
+    equal(traceId(bad), undefined)
+})
+
+test('scheme and host are what the last proxy says, if it is trusted', () => {
+  const { TRUST_PROXY } = Settings.parse({ TRUST_PROXY: '10.0.0.0/8' })
+  const headers = {
+    host: 'app.internal',
+    'x-forwarded-proto': 'http, https',
+    'x-forwarded-host': 'forged.example, shop.example',
+  }
+  const own = { scheme: 'http', host: 'app.internal' }
+  for (const [remoteAddress, trusts, expected] of [
+    ['10.0.0.1', TRUST_PROXY, { scheme: 'https', host: 'shop.example' }],
+    ['198.51.100.1', TRUST_PROXY, own],
+    ['10.0.0.1', false, own],
+    [undefined, TRUST_PROXY, own], // on a unix socket
+  ] as const) {
+    const request = { headers, socket: { remoteAddress } } as unknown as IncomingMessage
+    deepEqual(readForwarded(request, trusts), { client: remoteAddress, ...expected })
+  }
+})
+
+test('a page allows the scripts of its own nonce, which is never the same', () => {
+  const [one, other] = [createNonce(), createNonce()]
+  equal(one === other, false)
+  match(one, /^[A-Za-z0-9+/]{24}$/)
+  equal(pageHeaders(one)['content-security-policy'].includes(`'nonce-${one}' 'strict-dynamic'`), true)
+})
+
+const thrown = (members: object) => toProblem(Object.assign(new Error('why'), members))
+
+test('an error with `expose` keeps its status and headers', () => {
+  const headers = { 'retry-after': '1' }
+  for (const [members, status] of [
+    [{ status: 409, expose: true }, 409],
+    [{ statusCode: 413, expose: true }, 413],
+    [{ status: 503, expose: false }, 503],
+    [{ status: 499, expose: false }, 499],
+  ] as const) {
+    const response = thrown({ headers, ...members })
+    deepEqual([response.status, response.problem.status, response.headers], [status, status, headers])
+  }
+})
+
+test('anything else is a fault of ours, such as the 401 of an upstream service', () => {
+  const ours = { status: 500, headers: {}, problem: createProblem(500) }
+  for (const other of [new Error('x'), 'not found', 404, null, undefined]) deepEqual(toProblem(other), ours)
+  for (const members of [
+    { status: 401, headers: { 'www-authenticate': 'x' } },
+    { status: 200, expose: true },
+    { status: '404', expose: 'yes' },
+  ])
+    deepEqual(thrown(members), ours)
+})
+
+test('the message is told only below 500, if it is exposed and says something', () => {
+  const detailOf = (members: object) => thrown(members).problem.detail
+  equal(detailOf({ status: 409, expose: true }), 'why')
+  equal(detailOf({ status: 409, expose: false }), undefined)
+  equal(detailOf({ status: 503, expose: true }), undefined)
+  equal(detailOf({ status: 404, expose: true, syscall: 'open' }), undefined) // the message names a path of the server
+  equal(detailOf({ status: 404, expose: true, message: 'Not Found' }), undefined) // what http-errors has by default
+})
+
+test('the fields that Zod refuses are named', () => {
+  const issues = [{ path: ['tea', 'name'], message: 'too short' }]
+  const { status, problem } = thrown({ name: 'ZodError', issues })
+  deepEqual([status, problem.errors], [400, [{ field: 'tea.name', reason: 'too short' }]])
+})
