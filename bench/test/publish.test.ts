@@ -11,8 +11,8 @@ import { formatMarkdownPart } from '../src/report/markdown.ts'
 import { documentOfStudy } from '../src/report/study/document.ts'
 import { formatTerminal } from '../src/report/terminal.ts'
 import { PUBLISHED } from '../studies/index.ts'
+import { measureOnPaper, PAPER } from './fixtures/laboratory.ts'
 import { rateResult } from './fixtures/results.ts'
-import { measureOnPaper, PAPER } from './fixtures/study-laboratory.ts'
 
 const OTHER = { ...PAPER, name: 'other', title: 'a study that nobody ran' }
 const PAGE = `# paper\n\nBefore.\n\n${MARKS.begin}\nold figures\n${MARKS.end}\n\nAfter.\n`

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeRegressions, whyRunFailed } from '../../src/cli/exit-code.ts'
 import type { Result } from '../../src/model/result.ts'
-import { analysed } from '../fixtures/analysed.ts'
-import { golden } from '../fixtures/golden.ts'
-import { amongCommands } from '../fixtures/race-of-commands.ts'
+import { amongCommands, analysed, golden } from '../fixtures/golden.ts'
 import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
 
 test('what responded wrongly fails the command, and noise does not', () => {

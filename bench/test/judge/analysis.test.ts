@@ -5,7 +5,7 @@ import { near } from '../../../packages/stats/test/near.ts'
 import { whyVoid } from '../../src/judge/gates.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Analysis, MainMetric, RaceFigures } from '../../src/model/figures.ts'
-import { analyseAll, cellOf, heatOf, measuredOf, raceOf, sliceOf } from './analysis/laboratory.ts'
+import { analyseAll, cellOf, heatOf, measuredOf, raceOf, sliceOf } from '../fixtures/laboratory.ts'
 
 const NODE = cellOf('node/hello')
 const TWIN = cellOf('node/hello#2', 'direct', 'node/hello')

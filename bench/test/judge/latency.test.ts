@@ -5,7 +5,7 @@ import type { Trial } from '../../src/model/heat.ts'
 import type { Result } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
-import { rankedOf } from '../fixtures/analysed.ts'
+import { rankedOf } from '../fixtures/golden.ts'
 import { rateResult } from '../fixtures/results.ts'
 import { histogramOf, trialOf, uniform } from '../fixtures/trials.ts'
 

@@ -15,7 +15,7 @@ import type { Result } from '../../src/model/result.ts'
 import { documentOfStudy } from '../../src/report/study/document.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { QUIET } from '../fixtures/evidence.ts'
-import { measureOnPaper, PAPER, sliceOf } from '../fixtures/study-laboratory.ts'
+import { measureOnPaper, PAPER, paperSliceOf } from '../fixtures/laboratory.ts'
 import { histogramOf, trialOf, uniform } from '../fixtures/trials.ts'
 
 /** The paper's systems under the same traffic, with a claim about its latency. */
@@ -219,7 +219,7 @@ describe('the loads of a heat', () => {
     lags: string[] = [],
   ) {
     const slices = Object.entries(rates).map(([system, rate]) => ({
-      ...sliceOf(system, rate, 'measure'),
+      ...paperSliceOf(system, rate, 'measure'),
       disturbed: disturbed.includes(system),
     }))
     const offered = {

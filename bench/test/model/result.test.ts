@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Result } from '../../src/model/result.ts'
 import { readResult, writeResult } from '../../src/model/result-file.ts'
 import { commandOf, OutputError, prepareOutput } from '../../src/report/output.ts'
@@ -24,9 +23,17 @@ test('what is written can be read, and its directory is made', () => {
 
 test('a reader never sees half a result, even if the writer is killed', async () => {
   const path = join(DIRECTORY, 'result.json')
-  const writer = fileURLToPath(new URL('../fixtures/write-results.ts', import.meta.url))
+  const [files, results] = ['../../src/model/result-file.ts', '../fixtures/results.ts'].map((module) =>
+    import.meta.resolve(module),
+  )
+  // Of different lengths, over and over.
+  const writer = `const { writeResult } = await import('${files}')
+    const result = (await import('${results}')).rateResult()
+    for (let seed = 0; ; seed++) writeResult(process.argv[1], { ...result, seed, cells: result.cells.slice(0, 1 + (seed % 42)) })`
   const seeds = new Set<number>()
-  const child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(process.execPath, ['--input-type=module', '-e', writer, path], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   const exited = once(child, 'exit')
   try {
     while (seeds.size < 5) {

@@ -6,8 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { analysed } from '../../fixtures/analysed.ts'
-import { golden } from '../../fixtures/golden.ts'
+import { analysed, golden } from '../../fixtures/golden.ts'
 
 /** action/comment.sh as a runner takes it. A fake `gh` answers for GitHub. */
 

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import type { Result } from '../../../src/model/result.ts'
 import { writeResult } from '../../../src/model/result-file.ts'
-import { analysed } from '../../fixtures/analysed.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
-import { golden } from '../../fixtures/golden.ts'
+import { analysed, golden } from '../../fixtures/golden.ts'
 import { rateResult } from '../../fixtures/results.ts'
 
 /** `pnpm bench report`, as a person or CI runs them on results that are stored. */

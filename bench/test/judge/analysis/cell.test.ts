@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { near } from '../../../../packages/stats/test/near.ts'
 import type { Measured } from '../../../src/judge/launches.ts'
-import { analyseAll, cellOf, heatOf, measuredOf, sliceOf } from './laboratory.ts'
+import { analyseAll, cellOf, heatOf, measuredOf, sliceOf } from '../../fixtures/laboratory.ts'
 
 const DIRECT = cellOf('node/hello')
 const NGINX = cellOf('node/hello', 'nginx')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { near } from '../../../../packages/stats/test/near.ts'
-import { analyseAll, cellOf, raceOf } from './laboratory.ts'
+import { analyseAll, cellOf, raceOf } from '../../fixtures/laboratory.ts'
 
 const APPS = ['node/hello', 'koa/hello', 'bun/hello']
 const CELLS = [

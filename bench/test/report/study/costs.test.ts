@@ -4,7 +4,7 @@ import { analyse } from '../../../src/judge/analysis.ts'
 import type { Study } from '../../../src/model/experiment.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { documentOfStudy } from '../../../src/report/study/document.ts'
-import { measureOnPaper, PAPER, type Rates } from '../../fixtures/study-laboratory.ts'
+import { measureOnPaper, PAPER, type Rates } from '../../fixtures/laboratory.ts'
 
 const STUDY: Study = {
   ...PAPER,

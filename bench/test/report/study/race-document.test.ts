@@ -5,9 +5,7 @@ import type { Result } from '../../../src/model/result.ts'
 import { commentOf } from '../../../src/report/study/race-comment.ts'
 import { documentOfRace } from '../../../src/report/study/race-document.ts'
 import { formatTerminal } from '../../../src/report/terminal.ts'
-import { analysed } from '../../fixtures/analysed.ts'
-import { golden } from '../../fixtures/golden.ts'
-import { amongCommands } from '../../fixtures/race-of-commands.ts'
+import { amongCommands, analysed, golden } from '../../fixtures/golden.ts'
 
 /** What a race of commands says in other cases than the stored one, which has a verdict, a twin and a mixture of paths. */
 
