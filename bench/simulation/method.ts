@@ -37,8 +37,8 @@ export async function measureByBenchmark(
     differences: [],
     remembered: false,
   }))
-  const { generator, environment } = simulate(world, result)
-  const run = { ...silentRun(result), experiment, environment, generator }
+  const { generator, start } = simulate(world, result)
+  const run = { ...silentRun(result), experiment, start, generator }
   await onClockOf(world, () => runHeats(run))
   return {
     findings: () => findingsOf(analyse(experiment, result)),
@@ -48,7 +48,7 @@ export async function measureByBenchmark(
 }
 
 /** A run of which nobody is told. */
-export function silentRun(result: Result): Omit<HeatsRun, 'experiment' | 'environment' | 'generator'> {
+export function silentRun(result: Result): Omit<HeatsRun, 'experiment' | 'start' | 'generator'> {
   return {
     result,
     endsAt: Number.POSITIVE_INFINITY,
@@ -115,7 +115,7 @@ export function simulate(world: World, { cells }: Pick<Result, 'cells'>) {
     heat = world.startHeat(first.role ?? 'hello')
     return servers
   }
-  return { generator, environment: { start }, load }
+  return { generator, start, load }
 }
 
 function accountOf({ topology }: Cell, outcome: Outcome | undefined): Account {

@@ -42,8 +42,8 @@ async function raceInWorld(
   Object.assign(result.settings, RACE_SETTINGS, { cores: { server: 0, servers: [0], generator: 1 } })
   if (precision !== null) result.settings.precision = precision
   for (const cell of result.cells) cell.warmupMs = PILOT.warmupMs
-  const { generator, environment } = simulate(world, result)
-  const run = { ...silentRun(result), experiment, environment, generator }
+  const { generator, start } = simulate(world, result)
+  const run = { ...silentRun(result), experiment, start, generator }
   await onClockOf(world, () => runHeats(run))
   const [finding] = analyse(experiment, result).findings
   if (finding === undefined) throw new Error('The race found nothing.')

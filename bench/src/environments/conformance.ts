@@ -6,8 +6,8 @@ import { fingerprint } from '@startgrid/machine/provenance.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
 import type { NginxVersion } from '../model/result.ts'
-import { type Environment, orAborted, type Server, startServers, systemOf } from './environment.ts'
-import { needsNginx } from './usual-nginx.ts'
+import { orAborted, type Server, type Start, systemOf } from './environment.ts'
+import { needsNginx } from './native/open.ts'
 
 /** Equal work first: before a cell is measured, the contract's suite must pass on it. */
 
@@ -16,7 +16,8 @@ const STARTED = 18
 const AT_ONCE = 6
 
 interface ProofOptions {
-  environment: Pick<Environment, 'nginx' | 'start'>
+  start: Start
+  nginx: NginxVersion | null
   experiment: Experiment
   signal: AbortSignal
   /** Called before the first check; not if everything is remembered. */
@@ -34,12 +35,12 @@ export async function proveCells(
   cells: readonly Cell[],
   { onBegin, ...options }: ProofOptions,
 ): Promise<ConformanceRecord[]> {
-  const { environment, experiment } = options
+  const { nginx, experiment } = options
   const memory = remembered()
   const known = cells
     .filter(({ skipped, role }) => skipped === null && role !== null)
     .map((cell) => {
-      const print = printOf(systemOf(experiment, cell), environment.nginx)
+      const print = printOf(systemOf(experiment, cell), nginx)
       return { cell, print, checked: memory.get(print) }
     })
   const unknown = known.filter(({ checked }) => checked === undefined).map(({ cell }) => cell)
@@ -68,11 +69,10 @@ function nameOf({ app, twinOf, topology }: Cell): string {
 async function proveStarted(
   cells: readonly Cell[],
   proofs: Map<string, Proof>,
-  { environment, experiment, signal }: Omit<ProofOptions, 'onBegin'>,
+  { start, experiment, signal }: Omit<ProofOptions, 'onBegin'>,
 ): Promise<void> {
   if (signal.aborted) return
-  const servers = await startServers(environment, cells, { signal, pinned: false })
-  if (servers === undefined) return
+  const servers = await start(cells, { signal, pinned: false })
   const open = [...cells]
   const work = async () => {
     for (let cell = open.shift(); cell !== undefined && !signal.aborted; cell = open.shift()) {

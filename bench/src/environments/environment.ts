@@ -1,7 +1,4 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
-import { oneLine } from '@startgrid/cli/text.ts'
-import { runtimeOf } from '@startgrid/grid/apps.ts'
-import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import {
   type CpuSeconds,
   compareSamples,
@@ -17,32 +14,25 @@ import type { LaunchRecord, Spread } from '../model/heat.ts'
 import type { NginxVersion, Warning } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 
-/**
- * Where servers run and how they are reached there: native, running. The engine works with this alone.
- *
- * `open…` finds or makes what lasts for the whole run, and marks the cells that cannot run there as skipped. Per heat `start` starts systems, and
- * `Servers` stops them. The load is offered by the generator.
- */
-export interface Environment {
+/** What lasts for a whole run. Cells that cannot run here were marked as skipped. */
+export interface Opened {
   /** The cores of the servers and of the generator; null where they are not kept apart. */
-  readonly cores: Settings['cores']
-  /** The core of each process of the generator; undefined: any. */
-  readonly generators: readonly (number | undefined)[]
+  cores: Settings['cores']
   /** The NGINX that the cells need; null if none does, or there is none. */
-  readonly nginx: NginxVersion | null
-  /**
-   * Starts the systems of these cells afresh. What does not come up is in `failures`, and the rest goes on.
-   * @param pinned whether servers keep to their cores
-   * @param signal an abort ends what takes long
-   * @param together all at once, until one does not come up; default one after the other, where that is fairer
-   * @throws {Error} with a sentence if nothing can be started
-   */
-  start(
-    cells: readonly Cell[],
-    options: { pinned: boolean; signal: AbortSignal; together?: boolean },
-  ): Promise<Servers>
-  /** Removes what is kept for the whole run. Called once, after the generator was stopped. */
-  close(): Promise<void>
+  nginx: NginxVersion | null
+  start: Start
+}
+
+/** Starts the systems of these cells afresh. What does not come up is in `failures`, and the rest goes on. */
+export type Start = (cells: readonly Cell[], options: StartOptions) => Promise<Servers>
+
+interface StartOptions {
+  /** An abort ends what takes long. */
+  signal: AbortSignal
+  /** Whether servers keep to their cores; default true. */
+  pinned?: boolean
+  /** All at once, until one does not come up; default one after the other, where that is fairer. */
+  together?: boolean
 }
 
 export interface EnvironmentOptions {
@@ -52,29 +42,6 @@ export interface EnvironmentOptions {
   signal: AbortSignal
   /** Whether NGINX may be fetched if this machine has none. */
   download: boolean
-}
-
-/**
- * Starts the servers of these cells afresh. What does not come up is in `failures`.
- * @returns undefined after an abort
- */
-export async function startServers(
-  environment: Pick<Environment, 'start'>,
-  cells: readonly Cell[],
-  { signal, pinned = true }: { signal: AbortSignal; pinned?: boolean },
-): Promise<Servers | undefined> {
-  try {
-    return await environment.start(cells, { pinned, signal })
-  } catch (error) {
-    if (signal.aborted) return undefined
-    const reason = `the servers did not start: ${oneLine(error)}`
-    return {
-      running: new Map(),
-      failures: new Map(cells.map(({ id }) => [id, reason])),
-      launches: async () => [],
-      stop: async () => [],
-    }
-  }
 }
 
 /** Waits for what may take minutes. @returns undefined at once after an abort */
@@ -99,35 +66,6 @@ export function systemOf({ name, systems }: Experiment, { system }: Pick<Cell, '
   if (found === undefined) throw new Error(`The experiment ${name} has no system ${system}.`)
   return found
 }
-
-/** A cell with what is started for it. */
-export interface Placed {
-  cell: Cell
-  system: System
-}
-
-/** Systems with the same one share the processes of an app. */
-export function launchOf({ cell }: Placed): string {
-  return cell.app
-}
-
-/** Those that share have one NGINX in front of all, as a site has. */
-export function nginxKey({ cell, system }: Placed): string {
-  return isShared({ system }) ? 'all' : cell.id
-}
-
-/** A system without a launch key shares nothing. */
-export function isShared({ system }: Pick<Placed, 'system'>): boolean {
-  return system.launch !== undefined
-}
-
-/** Whether NGINX itself runs the app: it needs one that can, and which engine runs the JavaScript counts. */
-export function isInNginx({ app }: Pick<System, 'app'>): boolean {
-  return app !== undefined && runtimeOf(app.package) === 'nginx'
-}
-
-/** Of the environment of an app: it logs no request, and refuses no page. */
-export const MEASURABLE = { ...NEVER_SHED, LOG_LEVEL: 'warn' } as const
 
 /** What serves one cell: an app, and the proxy in front of it. */
 export interface Server {

@@ -1,5 +1,5 @@
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
-import { type Environment, type Servers, startServers } from '../environments/environment.ts'
+import type { Servers, Start } from '../environments/environment.ts'
 import { type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
 import { learnLength } from '../experiment/workloads.ts'
@@ -23,7 +23,7 @@ export interface HeatFrame {
 interface HeatOptions extends HeatFrame {
   cells: readonly Cell[]
   settings: Pick<Settings, 'slices' | 'sliceMs'>
-  environment: Pick<Environment, 'start'>
+  start: Start
   generator: LastingGenerator
   workloadOf(cell: Cell): Workload
   /** What is measured once all are warm. */
@@ -55,25 +55,23 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
   const beganAt = performance.now()
   const { planned, signal, measure } = options
   const record = newHeat(planned)
-  const servers = await startServers(options.environment, options.cells, { signal })
-  if (servers !== undefined) {
-    const random = createRandom(planned.seed)
-    const draws = createRandom(planned.seed ^ DRAWS)
-    const course: Course = {
-      ...{ ...options, beganAt, random, draws, record },
-      ...{ entrants: [], rates: new Map(), failed: new Set() },
+  const servers = await options.start(options.cells, { signal })
+  const random = createRandom(planned.seed)
+  const draws = createRandom(planned.seed ^ DRAWS)
+  const course: Course = {
+    ...{ ...options, beganAt, random, draws, record },
+    ...{ entrants: [], rates: new Map(), failed: new Set() },
+  }
+  try {
+    if (!signal.aborted) {
+      await enter(course, servers)
+      await warm(course)
+      await measure(course)
+      record.launches.push(...(await servers.launches(course.entrants.map(({ cell }) => cell))))
     }
-    try {
-      if (!signal.aborted) {
-        await enter(course, servers)
-        await warm(course)
-        await measure(course)
-        record.launches.push(...(await servers.launches(course.entrants.map(({ cell }) => cell))))
-      }
-    } finally {
-      const spreads = await servers.stop()
-      if (spreads.length > 0) record.spreads = spreads
-    }
+  } finally {
+    const spreads = await servers.stop()
+    if (spreads.length > 0) record.spreads = spreads
   }
   record.seconds = (performance.now() - beganAt) / 1000
   return record

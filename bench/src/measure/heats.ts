@@ -1,6 +1,5 @@
 import { formatMinutes, formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import type { Environment } from '../environments/environment.ts'
 import { LEAST_HEATS, MOST_HEATS } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
@@ -17,9 +16,7 @@ import type { PreparedRun } from './preparation.ts'
 import { runProbes } from './probes.ts'
 
 /** What the loop over heats needs of a run. */
-export type HeatsRun = Omit<PreparedRun, 'save' | 'download' | 'environment'> & {
-  environment: Pick<Environment, 'start'>
-}
+export type HeatsRun = Omit<PreparedRun, 'save' | 'download'>
 
 interface HeatsOptions {
   /** Heats per race that a person asked for, so that one that is dropped is told; default all that are planned. */
@@ -164,7 +161,7 @@ function validCells({ cells, heats, conformance }: Result, race: string): Cell[]
 
 /** @returns whether the heat came to its end: half of one has no launches to compare */
 async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
-  const { experiment, environment, generator, result, progress } = run
+  const { experiment, start, generator, result, progress } = run
   const { settings } = result
   const { race: name } = frame.planned
   const cells = validCells(result, name)
@@ -172,9 +169,9 @@ async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
   if (race === undefined) throw new Error(`The experiment ${experiment.name} has no race ${name}.`)
   frame.onProgress(0)
   const heat = isProbe(race)
-    ? await runProbes(frame, cells, { race, environment, quick: settings.profile === 'quick' })
+    ? await runProbes(frame, cells, { race, start, quick: settings.profile === 'quick' })
     : await runHeat({
-        ...{ ...frame, cells, settings, environment, generator },
+        ...{ ...frame, cells, settings, start, generator },
         workloadOf: ({ system }) =>
           race.workloads?.[system] ?? experiment.systems[system]?.workload ?? race.workload,
         // Then what a system can do is known, and it is as warm as it gets.

@@ -30,7 +30,7 @@ export interface Pace {
  * @throws {PilotError} if a system cannot be measured, or does other work than the first one
  */
 export async function pilot(
-  { environment, generator, signal, progress, warn, result, endsAt }: Prepared,
+  { start, generator, signal, progress, warn, result, endsAt }: Prepared,
   name: string,
   race: LoadRace,
   cells: readonly Cell[],
@@ -40,8 +40,8 @@ export async function pilot(
   const starts = Math.min(LEAST_STARTS, result.settings.heats)
   const startsMs = leftMs / (1 + starts)
   const patience = Number.isFinite(startsMs) ? [AbortSignal.timeout(Math.max(1, Math.round(startsMs)))] : []
-  const servers = await environment.start(cells, {
-    ...{ pinned: true, together: true },
+  const servers = await start(cells, {
+    together: true,
     signal: AbortSignal.any([signal, ...patience]),
   })
   try {
@@ -145,7 +145,7 @@ export async function pilot(
 
 type Prepared = Pick<
   PreparedRun,
-  'environment' | 'generator' | 'signal' | 'progress' | 'warn' | 'result' | 'endsAt'
+  'start' | 'generator' | 'signal' | 'progress' | 'warn' | 'result' | 'endsAt'
 >
 
 /** Why a server whose requests failed is no longer there: its connections break a moment before its end is known. */

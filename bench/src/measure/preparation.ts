@@ -2,7 +2,7 @@ import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/machine.ts'
-import type { Environment, EnvironmentOptions } from '../environments/environment.ts'
+import type { EnvironmentOptions, Opened, Start } from '../environments/environment.ts'
 import { ENDING_MS } from '../experiment/budget.ts'
 import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings } from '../judge/derive-warnings.ts'
@@ -25,7 +25,7 @@ export interface RunContext {
 export interface PreparedRun extends RunContext {
   result: Result
   experiment: Experiment
-  environment: Environment
+  start: Start
   generator: LastingGenerator
   warn(warning: Warning): void
   /** `performance.now()` when the last heat has to be over. */
@@ -36,7 +36,7 @@ export interface PreparedRun extends RunContext {
 
 interface Preparation extends RunContext {
   experiment: Experiment
-  openEnvironment(options: EnvironmentOptions): Promise<Environment>
+  open(options: EnvironmentOptions): Promise<Opened>
 }
 
 /** What a person can do something about while it runs; all warnings stand at the end of the report. */
@@ -69,41 +69,31 @@ export async function withPreparedRun(
       result.warnings = [...seen, ...deriveWarnings(result)]
     }
   }
-  const environment = await preparation.openEnvironment({ ...preparation, warn }).catch((error) => {
+  const opened = await preparation.open({ ...preparation, warn }).catch((error) => {
     if (preparation.signal.aborted) return undefined
     throw error
   })
-  if (environment === undefined) return store()
-  const { nginx, cores } = environment
+  if (opened === undefined) return store()
+  const { nginx, cores, start } = opened
   result.nginx = nginx
   result.settings.cores = cores
+  const generator = new LastingGenerator(cores?.generators ?? [cores?.generator])
   try {
-    const generator = new LastingGenerator(environment.generators)
     await generator.start()
-    try {
-      const prepared = {
-        ...preparation,
-        result,
-        environment,
-        generator,
-        warn,
-        store,
-        endsAt: Number.POSITIVE_INFINITY,
-      }
-      await measureOn(prepared, measure)
-    } finally {
-      await generator.stop()
-      store()
-    }
+    await measureOn(
+      { ...preparation, result, start, generator, warn, store, endsAt: Number.POSITIVE_INFINITY },
+      measure,
+    )
   } finally {
-    await environment.close()
+    await generator.stop()
+    store()
   }
 }
 
 /** Part of all CPU time from which on a reader is told. */
 const STOLEN = 0.01
 
-/** What every measurement does while generator and environment are there. */
+/** What every measurement does while the generator is there. */
 async function measureOn(
   prepared: PreparedRun,
   measure: (prepared: PreparedRun) => Promise<void>,

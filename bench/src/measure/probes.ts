@@ -1,6 +1,6 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Environment } from '../environments/environment.ts'
+import type { Start } from '../environments/environment.ts'
 import type { Cell } from '../model/cell.ts'
 import type { ProbeRace } from '../model/experiment.ts'
 import type { Heat } from '../model/heat.ts'
@@ -10,7 +10,7 @@ import { type HeatFrame, newHeat } from './heat.ts'
 export async function runProbes(
   { planned, signal, onProgress }: HeatFrame,
   cells: readonly Cell[],
-  { race, environment, quick }: { race: ProbeRace; environment: Pick<Environment, 'start'>; quick: boolean },
+  { race, start, quick }: { race: ProbeRace; start: Start; quick: boolean },
 ): Promise<Heat> {
   const beganAt = performance.now()
   const record = newHeat(planned)
@@ -29,7 +29,7 @@ export async function runProbes(
         heat,
         quick,
         onForeign,
-        start: () => startAlone(environment, cell, signal),
+        start: () => startAlone(start, cell, signal),
       })
       record.probes.push({ cell: id, figures, foreign })
     } catch (error) {
@@ -40,8 +40,8 @@ export async function runProbes(
   return record
 }
 
-async function startAlone(environment: Pick<Environment, 'start'>, cell: Cell, signal: AbortSignal) {
-  const { running, failures, stop } = await environment.start([cell], { pinned: false, signal })
+async function startAlone(start: Start, cell: Cell, signal: AbortSignal) {
+  const { running, failures, stop } = await start([cell], { pinned: false, signal })
   const server = running.get(cell.id)
   if (server !== undefined) return { target: server.target, stop }
   await stop()

@@ -40,7 +40,7 @@ export async function runRace(
   const preparation = {
     ...context,
     experiment,
-    openEnvironment: (options: EnvironmentOptions) => openCommands(experiment, { ...options, guard, cores }),
+    open: (options: EnvironmentOptions) => openCommands(experiment, { ...options, guard, cores }),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     for (const warning of warnings) prepared.warn(warning)

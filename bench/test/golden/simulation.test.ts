@@ -134,7 +134,7 @@ function prepare(result: Result): void {
 
 /** Servers of the world, and a generator that also offers open loops. */
 function simulateLoads(world: World, result: Result) {
-  const { generator, environment, load } = simulate(world, result)
+  const { generator, start, load } = simulate(world, result)
   const offer: LastingGenerator['offer'] = async ({ target, rate, durationMs = 0, onPhase }) => {
     await onPhase?.('open')
     const seconds = durationMs / 1000
@@ -142,7 +142,7 @@ function simulateLoads(world: World, result: Result) {
     const capacity = done.requests / done.seconds
     return loadOf({ capacity, seconds, rate })
   }
-  return { environment, generator: { ...generator, offer } as unknown as LastingGenerator }
+  return { start, generator: { ...generator, offer } as unknown as LastingGenerator }
 }
 
 interface Offered {

@@ -66,7 +66,7 @@ async function slicesOf(
     planned: { race: 'status', heat: 1, seed },
     cells,
     settings: { slices: 10, sliceMs: 100_000 },
-    environment: { start: async () => serversOf(cells) },
+    start: async () => serversOf(cells),
     generator: generatorOf(rates, onRun),
     workloadOf: () => WORKLOADS.status,
     measure: measurePasses,

@@ -69,9 +69,7 @@ async function run(
     })
   }
   const prepared = {
-    environment: {
-      start: async () => ({ running, failures, launches: async () => [], stop: async () => [] }),
-    },
+    start: async () => ({ running, failures, launches: async () => [], stop: async () => [] }),
     generator: fakeGenerator(async ({ target }) => ({
       errors: ('port' in target && ports.get(target.port)?.errors) || {},
     })),

@@ -9,8 +9,8 @@ import type { LaunchRecord } from '../../model/heat.ts'
 import type { Cores } from '../../model/settings.ts'
 import {
   beginAccountOf,
-  type Environment,
   type EnvironmentOptions,
+  type Opened,
   type Server,
   systemOf,
 } from '../environment.ts'
@@ -18,7 +18,6 @@ import { addressOf, isHere, whySilent } from './origin.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
 interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal' | 'progress'> {
-  /** Is closed with the environment. */
   guard: Guard
   /** Of the servers, at most; each of them has all. */
   cores: number
@@ -31,7 +30,7 @@ interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal' | 'p
 export async function openCommands(
   experiment: Experiment,
   { guard, warn, signal, progress, cores: most }: CommandOptions,
-): Promise<Environment> {
+): Promise<Opened> {
   const cores = chooseCores(most, warn)
   const random = createRandom(Date.now() % 2 ** 32)
   /** Commands that did not heed SIGTERM once are not asked for long again. */
@@ -61,7 +60,6 @@ export async function openCommands(
   }
   return {
     cores,
-    generators: cores?.generators ?? [undefined],
     nginx: null,
     /** One after the other, in random order, so that each has the core for its start. */
     start: async (cells, { signal: until, together = false }) => {
@@ -98,7 +96,6 @@ export async function openCommands(
         },
       }
     },
-    close: () => guard.close(),
   }
 }
 

@@ -4,36 +4,42 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { runtimeOf } from '@startgrid/grid/apps.ts'
-import { type Launch, launch, type Startable } from '@startgrid/grid/launcher.ts'
+import { type Launch, launch, NEVER_SHED, type Startable } from '@startgrid/grid/launcher.ts'
 import { pin } from '@startgrid/machine/cores.ts'
 import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { newCell } from '../../experiment/cells.ts'
+import type { Cell } from '../../model/cell.ts'
 import type { Program, System } from '../../model/experiment.ts'
 import type { Spread } from '../../model/heat.ts'
 import type { Settings } from '../../model/settings.ts'
-import {
-  beginAccountOf,
-  isShared,
-  launchOf,
-  MEASURABLE,
-  nginxKey,
-  type Placed,
-  type Server,
-  type Servers,
-} from '../environment.ts'
+import { beginAccountOf, type Server, type Servers } from '../environment.ts'
 import { certificateOf, type Route, startFronts } from './front.ts'
 import { strippedTypes } from './stripped-types.ts'
 
 /** A system to start as processes of this machine: an app, or an NGINX, or both. */
-export interface Entrant extends Placed {
+export interface Entrant {
+  cell: Cell
+  system: System
   /** Undefined: a system with an NGINX cannot be started. */
   nginx: Nginx | undefined
   /** The cores to stay on, as taskset writes them; undefined: all. */
   cpus: string | undefined
 }
+
+/** Systems with the same one share the processes of an app. */
+const launchOf = ({ cell }: Entrant) => cell.app
+
+/** A system without a launch key shares nothing. */
+const isShared = ({ system }: Entrant) => system.launch !== undefined
+
+/** Those that share have one NGINX in front of all, as a site has. */
+const nginxKey = (one: Entrant) => (isShared(one) ? 'all' : one.cell.id)
+
+/** Of the environment of an app: it logs no request, and refuses no page. */
+const MEASURABLE = { ...NEVER_SHED, LOG_LEVEL: 'warn' } as const
 
 /** What serves a cell. */
 interface Parts {

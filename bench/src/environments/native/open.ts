@@ -1,15 +1,43 @@
 import { plural } from '@startgrid/cli/text.ts'
+import { runtimeOf } from '@startgrid/grid/apps.ts'
+import { chooseCores } from '@startgrid/machine/cores.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Experiment, System } from '../model/experiment.ts'
-import type { NginxVersion } from '../model/result.ts'
-import { type EnvironmentOptions, isInNginx, orAborted, systemOf } from './environment.ts'
+import { fitToMachine } from '../../experiment/cells.ts'
+import type { Cell } from '../../model/cell.ts'
+import type { Experiment, System } from '../../model/experiment.ts'
+import type { NginxVersion } from '../../model/result.ts'
+import { type EnvironmentOptions, type Opened, orAborted, systemOf } from '../environment.ts'
+import { type Entrant, startSystems } from './systems.ts'
+
+/** Servers, NGINX and generator are processes of this machine. Cells are given the cores that it has for them. */
+export async function openNative(
+  experiment: Experiment,
+  cells: readonly Cell[],
+  options: EnvironmentOptions,
+): Promise<Opened> {
+  const cores = chooseCores(Math.max(1, ...cells.map((cell) => cell.cores.wanted)), options.warn)
+  fitToMachine(cells, cores?.servers.length ?? null)
+  const nginx = await findUsualNginx(experiment, cells, options)
+  return {
+    cores,
+    nginx: nginx === undefined ? null : versionOf(nginx),
+    start: (own, { pinned = true }) => {
+      const kept = pinned ? cores : null
+      const entrants = own.map((cell): Entrant => {
+        const cpus = kept?.servers.slice(0, cell.cores.given).join(',')
+        const system = systemOf(experiment, cell)
+        return { cell, system, nginx: needsNginx(system) ? nginx : undefined, cpus }
+      })
+      return startSystems(entrants, kept)
+    },
+  }
+}
 
 /**
  * Finds the NGINX that systems run in or behind: in front of apps, alone, and with njs in it. Each cell is told why it is skipped.
  * @returns undefined if there is none or no cell needs one, and after an abort
  */
-export async function findUsualNginx(
+async function findUsualNginx(
   experiment: Experiment,
   cells: readonly Cell[],
   { download, signal, warn, progress }: EnvironmentOptions,
@@ -25,7 +53,7 @@ export async function findUsualNginx(
       text: `${plural(needing.length, 'cell')} behind NGINX or in it ${isOrAre(needing.length)} skipped. ${found.describe()}`,
     })
   else progress.say(`Using ${found.describe()}.`)
-  for (const cell of needing) cell.skipped = whyImpossible(systemOf(experiment, cell), nginx)
+  for (const cell of needing) cell.skipped ??= whyImpossible(systemOf(experiment, cell), nginx)
   const lacking = needing.filter(({ skipped }) => skipped === NO_NJS).length
   if (nginx !== undefined && lacking > 0)
     warn({
@@ -53,10 +81,15 @@ export function whyImpossible(system: System, nginx: Nginx | undefined): string 
   return nginx.njs === undefined ? NO_NJS : null
 }
 
+/** Whether NGINX itself runs the app: it needs one that can, and which engine runs the JavaScript counts. */
+function isInNginx({ app }: System): boolean {
+  return app !== undefined && runtimeOf(app.package) === 'nginx'
+}
+
 export function needsNginx(system: System): boolean {
   return system.nginx !== undefined || isInNginx(system)
 }
 
-export function versionOf({ kind, version, njs }: Nginx): NginxVersion {
+function versionOf({ kind, version, njs }: Nginx): NginxVersion {
   return { kind, version, njs: njs ? { version: njs.version, engine: njs.engine } : null }
 }
