@@ -1,14 +1,15 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { formatRatio, formatTimestamp, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { left, markdownTable, right, tableOf } from '@startgrid/cli/table.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { describeMachine, nameMachine } from '@startgrid/machine/machine.ts'
 import type { Study } from './model/experiment.ts'
 import type { Result } from './model/result.ts'
 import { ResultError, readResult } from './model/result-file.ts'
 import { formatMarkdownPart } from './report/markdown.ts'
-import { claimCells, documentOfStudy, publishedText, sayingOf } from './report/study/document.ts'
+import { documentOfStudy, findingSections, ratioText, verdictOf } from './report/study/document.ts'
 
 /** Results in docs: figures from stored results, prose by hand. */
 
@@ -59,16 +60,20 @@ export function writePages(
   for (const study of studies) {
     const newest = records.find(({ experiment }) => experiment.name === study.name)
     if (newest !== undefined && named.includes(study.name))
-      writeBetween(
-        join(directory, `${study.name}.md`),
-        MARKS,
-        formatMarkdownPart(documentOfStudy(newest)).trimEnd(),
-      )
+      writeBetween(join(directory, `${study.name}.md`), MARKS, figuresOf(newest))
   }
   writeFileSync(join(directory, 'README.md'), formatIndex(studies, records))
   return studies
     .map(({ name }) => name)
     .filter((name) => !records.some(({ experiment }) => experiment.name === name))
+}
+
+/** What its page says. The tables of its races, which `bench report` prints, are not there. */
+function figuresOf(record: Result): string {
+  const { experiment, machine, versions, settings } = record
+  const document = { ...documentOfStudy(record), sections: findingSections(record) }
+  return `${formatMarkdownPart(document)}
+Measured on ${describeMachine(machine)}, in ${plural(settings.heats, 'heat')} of each race; startgrid ${versions.startgrid}. \`pnpm bench report docs/studies/results/${machineFolder(record)}/${experiment.name}.json\` prints all tables.`
 }
 
 /**
@@ -101,8 +106,8 @@ function formatIndex(studies: readonly Study[], records: readonly Result[]): str
   })
   const table = tableOf<(typeof claims)[number]>(claims, [
     left('study', 0, ({ name, isFirst }) => (isFirst ? `[${name}](${name}.md)` : '')),
-    left('claim', 0, sayingOf),
-    right('published', 0, publishedText),
+    left('claim', 0, ({ says }) => says),
+    right('published', 0, ({ published }) => formatRatio(published)),
     ...machines.map(([machine, own]) =>
       left<(typeof claims)[number]>(machine, 0, ({ id, name }) =>
         verdictIn(
@@ -135,8 +140,8 @@ function formatIndex(studies: readonly Study[], records: readonly Result[]): str
 function verdictIn(id: string, record: Result | undefined): string {
   const claim = record?.analysis?.claims.find((one) => one.id === id)
   if (record === undefined || claim === undefined) return ''
-  const [, , ours = '', verdict = ''] = claimCells(claim, record.cells)
-  return `${ours}: ${verdict}`.replace(/^—: /, '')
+  const [ours, verdict] = [ratioText(claim, record.cells), verdictOf(claim, record.cells)]
+  return ours === UNKNOWN ? verdict : `${ours}: ${verdict}`
 }
 
 const RULE =

@@ -14,7 +14,7 @@ export interface ClaimContext {
 }
 
 export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
-  const { id, says, ours, race, against, metric, over, under } = claim
+  const { id, says, race, against, metric, over, under } = claim
   const published = publishedRatio(claim)
   const ratio = context.ratio(race, metric, over, under, against)
   const undecided = whyUndecided(claim, ratio, context)
@@ -22,7 +22,6 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
   return {
     id,
     says,
-    ...(ours && { ours }),
     race,
     ...(against !== undefined && { against }),
     metric,

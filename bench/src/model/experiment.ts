@@ -276,8 +276,6 @@ export interface Claim {
   id: string
   /** What the source says, as one clause. */
   says: string
-  /** A question of ours, which nobody has published. It is counted apart. */
-  ours?: true
   race: string
   /** The race of `under`, where it is another one: a probe and a load may be compared. */
   against?: string

@@ -127,7 +127,6 @@ export type Verdict =
 export interface ClaimResult {
   id: string
   says: string
-  ours?: boolean
   race: string
   against?: string
   metric: Metric

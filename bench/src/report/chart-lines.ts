@@ -5,6 +5,7 @@ import { type Scale, scaleOf } from './scale.ts'
 
 /** A chart as text: a line per name, panels side by side as far as they fit. */
 
+/** At 80 columns; names get what is wider. */
 const LONGEST_NAME = 24
 const NARROWEST_PLOT = 10
 const WIDEST_PLOT = 40
@@ -16,7 +17,10 @@ export function chartLines(chart: Chart, { columns, color }: { columns: number; 
   const paint = painter(color)
   const dots = panels.flatMap((panel) => panel.dots)
   const widest = (texts: readonly string[]) => Math.max(...texts.map(({ length }) => length))
-  const names = Math.min(LONGEST_NAME, widest(dots.map(({ name }) => name)))
+  const names = Math.min(
+    Math.max(LONGEST_NAME, LONGEST_NAME + columns - 80),
+    widest(dots.map(({ name }) => name)),
+  )
   const values = widest(dots.map(({ value }) => axis.format(value)))
   const least = names + 1 + NARROWEST_PLOT + 1 + values
   const broadest = Math.max(least, widest(panels.map((panel) => panel.title)))

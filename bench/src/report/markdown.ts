@@ -1,4 +1,5 @@
 import { markdownTable } from '@startgrid/cli/table.ts'
+import { chartLines } from './chart-lines.ts'
 import type { Chart, Document, Section } from './document.ts'
 
 /** A document in GitHub's Markdown. */
@@ -30,14 +31,24 @@ export function formatMarkdown(document: Document, draw?: (chart: Chart) => stri
   ])
 }
 
-/** As a part of a page that has a headline: everything unfolded. Ends with a line feed. */
-export function formatMarkdownPart({ subject, summary, sections, command }: Document): string {
+const FENCE = '```'
+
+/** As a part of a page that has a headline: everything unfolded, the chart as text. Ends with a line feed. */
+export function formatMarkdownPart({
+  finding,
+  subject,
+  chart,
+  summary,
+  sections,
+  command,
+}: Document): string {
   return join([
-    line(`${subject}.`),
+    `**${quoted(finding)}.** ${quoted(subject)}.`,
+    chart === undefined ? '' : `${FENCE}text\n${chartLines(chart, { columns: 100, color: false })}\n${FENCE}`,
     bullets(summary),
     ...sections
       .filter(({ place }) => place !== 'page')
-      .map((section) => `### ${quoted(section.title)}\n\n${bodyOf(plain(section), WIDEST_PRIORITY)}`),
+      .map((section) => `## ${quoted(section.title)}\n\n${bodyOf(plain(section), WIDEST_PRIORITY)}`),
     `Repeat it: \`${command}\``,
   ])
 }

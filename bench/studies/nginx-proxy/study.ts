@@ -127,9 +127,14 @@ export const nginxProxy: Study = {
   ],
   steps: [
     { what: 'NGINX in front of Fastify', race: 'hello', from: 'fastify', to: 'fastify-nginx' },
-    { what: '+ a new connection per request', race: 'hello', from: 'fastify-nginx', to: 'fastify-naive' },
+    {
+      what: 'Fastify: + a connection per request',
+      race: 'hello',
+      from: 'fastify-nginx',
+      to: 'fastify-naive',
+    },
     { what: 'NGINX in front of Bun', race: 'hello', from: 'bun', to: 'bun-nginx' },
-    { what: '+ a new connection per request', race: 'hello', from: 'bun-nginx', to: 'bun-naive' },
+    { what: 'Bun: + a connection per request', race: 'hello', from: 'bun-nginx', to: 'bun-naive' },
     { what: 'SCGI instead of a second HTTP', race: 'hello', from: 'http', to: 'scgi' },
   ],
 }

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
 import type { Result } from '@startgrid/bench/src/model/result.ts'
 import { readResult } from '@startgrid/bench/src/model/result-file.ts'
-import { claimCells } from '@startgrid/bench/src/report/study/document.ts'
+import { ratioText, verdictOf } from '@startgrid/bench/src/report/study/document.ts'
 import { ROOT } from './documents.ts'
 
 /** The studies that docs keep, with their claims. */
@@ -29,7 +29,7 @@ function countUndecided({ analysis }: Result): number {
 /** A question of ours has none. */
 export function claimsOf({ analysis, cells }: Result): ClaimRow[] {
   return (analysis?.claims ?? []).map((claim) => {
-    const [, , ours = '', verdict = ''] = claimCells(claim, cells)
+    const [ours, verdict] = [ratioText(claim, cells), verdictOf(claim, cells)]
     return { claim, verdict, ours }
   })
 }
@@ -39,23 +39,11 @@ export function kindOf(verdict: string): string {
   return verdict.startsWith('needs') ? 'needs more cores' : verdict
 }
 
-/** `71 verdicts on 57 published claims: needs more cores 19; not reproduced here 4. 9 questions of ours: holds 6; undecided here 3` */
+/** Of one machine: `57 claims: needs more cores 19; not reproduced here 4` */
 export function countVerdicts(records: readonly Result[]): string {
-  const rows = records.flatMap((record) =>
-    claimsOf(record).map((row) => ({ ...row, key: `${record.experiment.name} ${row.claim.id}` })),
-  )
-  const count = (what: string, ours: boolean) => {
-    const own = rows.filter(({ claim }) => (claim.ours ?? false) === ours)
-    const claims = new Set(own.map(({ key }) => key)).size
-    const verdicts = own.length === claims ? '' : `${own.length} verdicts on `
-    return own.length === 0 ? [] : countKinds(`${verdicts}${claims} ${what}`, own)
-  }
-  return [count('published claims', false), count('questions of ours', true)].flat().join('. ')
-}
-
-function countKinds(what: string, rows: readonly ClaimRow[]): string {
+  const rows = records.flatMap(claimsOf)
   const kinds = [...Map.groupBy(rows, ({ verdict }) => kindOf(verdict))].toSorted(
     ([, a], [, b]) => b.length - a.length,
   )
-  return `${what}: ${kinds.map(([kind, { length }]) => `${kind} ${length}`).join('; ')}`
+  return `${rows.length} claims: ${kinds.map(([kind, { length }]) => `${kind} ${length}`).join('; ')}`
 }

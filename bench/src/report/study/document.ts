@@ -1,11 +1,13 @@
-import { formatRatio, formatRatioInterval, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { formatRatio, formatRatioInterval, formatTimestamp, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { capital, plural } from '@startgrid/cli/text.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Study } from '../../model/experiment.ts'
 import type { ClaimResult, Verdict } from '../../model/figures.ts'
+
 import type { Result } from '../../model/result.ts'
-import { type Chart, type Document, ratioChart, warningsOf } from '../document.ts'
+import { type Chart, type Document, ratioChart, type Section, warningsOf } from '../document.ts'
+
 import { provenanceOf } from '../provenance.ts'
 import { costChart, costSections, costSentences } from './costs.ts'
 import { describeVersions, missingCores, raceSections, startupChart, stepSections } from './tables.ts'
@@ -13,12 +15,9 @@ import { describeVersions, missingCores, raceSections, startupChart, stepSection
 /** What a study says: its claims with their verdicts, and what they rest on. */
 export function documentOfStudy(record: Result): Document {
   const study = record.experiment as Study
-  const { settings, startedAt, analysis, command } = record
-  const claims = analysis?.claims ?? []
+  const { settings, startedAt, command } = record
   const chart =
-    claimChart(claims, record.cells) ??
-    costChart(study, record) ??
-    startupChart(record, Object.keys(study.races))
+    costChart(study, record) ?? ratiosChart(record) ?? startupChart(record, Object.keys(study.races))
   const [, ...sentences] = costSentences(study, record)
   return {
     finding: findingOf(study, record),
@@ -27,16 +26,25 @@ export function documentOfStudy(record: Result): Document {
     ...(chart !== undefined && { chart }),
     summary: sentences.map((sentence) => `${sentence}.`),
     sections: [
-      ...(claims.length === 0
-        ? []
-        : [{ title: study.question, table: claimTable(study, record), notes: reasonsOf(record) }]),
-      ...costSections(study, record),
+      ...findingSections(record),
       ...raceSections(record, study.races),
-      ...stepSections(record),
       { title: 'Where it comes from', notes: conditions(study, record), place: 'folded' },
     ],
     command,
   }
+}
+
+/** What a study is for, without what it rests on. */
+export function findingSections(record: Result): Section[] {
+  const study = record.experiment as Study
+  const claims = record.analysis?.claims ?? []
+  return [
+    ...(claims.length === 0
+      ? []
+      : [{ title: study.question, table: claimTable(study, record), notes: reasonsOf(record) }]),
+    ...costSections(study, record),
+    ...stepSections(record),
+  ]
 }
 
 /** `nginx-proxy, 7 claims: 2 holds, 1 not reproduced here, 4 undecided here` */
@@ -56,26 +64,32 @@ function rankOf(claim: ClaimResult | undefined): number {
 }
 
 /** The verdict, or how many cores this machine lacks for one. */
-function verdictOf(claim: ClaimResult, cells: readonly Cell[]): string {
+export function verdictOf(claim: ClaimResult, cells: readonly Cell[]): string {
   const cores = missingCores(claim, cells)
   return cores === null ? claim.verdict : `needs ${cores} cores`
 }
 
-/** Our ratios with their intervals, and the published ones beside them. */
-function claimChart(claims: readonly ClaimResult[], cells: readonly Cell[]): Chart | undefined {
+/** Our ratios with their intervals, the published ones beside them, and what each step costs. */
+function ratiosChart({ analysis, cells }: Result): Chart | undefined {
+  const steps = (analysis?.steps ?? []).flatMap(({ what, ratio }) =>
+    ratio === null ? [] : [{ ...ratio, name: what, leads: true }],
+  )
   return ratioChart({
     title: 'Our ratios, and the published ones',
     caption: 'With 95 % intervals. The scale is logarithmic; an arrow points to what is beyond it.',
-    panels: claims.map((claim, index) => ({
-      title: `${index + 1}. ${sayingOf(claim)}`,
-      dots:
-        claim.ratio === null || missingCores(claim, cells) !== null
-          ? []
-          : [
-              { ...claim.ratio, name: 'ours', leads: true },
-              { value: claim.published, low: null, high: null, name: 'published', leads: false },
-            ],
-    })),
+    panels: [
+      ...(analysis?.claims ?? []).map((claim, index) => ({
+        title: `${index + 1}. ${claim.says}`,
+        dots:
+          claim.ratio === null || missingCores(claim, cells) !== null
+            ? []
+            : [
+                { ...claim.ratio, name: 'ours', leads: true },
+                { value: claim.published, low: null, high: null, name: 'published', leads: false },
+              ],
+      })),
+      { title: 'CPU per request after each step, over before', dots: steps },
+    ],
     columns: 2,
   })
 }
@@ -90,8 +104,8 @@ function claimTable(study: Study, record: Result): Table {
   return tableOf(
     claims,
     [
-      left('claim', 0, ({ claim, number }) => `${number}. ${sayingOf(claim)}`),
-      right('published', 0, ({ claim }) => publishedText(claim)),
+      left('claim', 0, ({ claim, number }) => `${number}. ${claim.says}`),
+      right('published', 0, ({ claim }) => formatRatio(claim.published)),
       right('ours (95 %)', 0, ({ claim }) => ratioText(claim, cells)),
       left('verdict', 0, ({ claim }) => `${verdictOf(claim, cells)}${whyOther(claim)}`),
     ],
@@ -107,25 +121,10 @@ const TONES: Readonly<Record<Verdict, Row['tone']>> = {
   'undecided here': 'plain',
 }
 
-/** A machine with too few cores has no ratio that counts. */
-function ratioText(claim: ClaimResult, cells: readonly Cell[]): string {
+/** With its interval. A machine with too few cores has no ratio that counts. */
+export function ratioText(claim: ClaimResult, cells: readonly Cell[]): string {
   const { ratio } = claim
-  return ratio === null || missingCores(claim, cells) !== null ? '—' : formatRatioInterval(ratio)
-}
-
-/** `Ours: wrk gets as many responses` */
-export function sayingOf({ says, ours }: ClaimResult): string {
-  return ours ? `Ours: ${says}` : says
-}
-
-/** `1.38`, or `1.00 expected` of a question of ours. */
-export function publishedText({ published, ours }: ClaimResult): string {
-  return `${formatRatio(published)}${ours ? ' expected' : ''}`
-}
-
-/** The claim, its published ratio, ours, and the verdict, for the table of all studies. */
-export function claimCells(claim: ClaimResult, cells: readonly Cell[]): string[] {
-  return [sayingOf(claim), publishedText(claim), ratioText(claim, cells), verdictOf(claim, cells)]
+  return ratio === null || missingCores(claim, cells) !== null ? UNKNOWN : formatRatioInterval(ratio)
 }
 
 /** Why a claim is undecided, and what else was found: `Claim 3: undecided, because …` */

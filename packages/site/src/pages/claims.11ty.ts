@@ -4,7 +4,6 @@ import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
 import type { Result } from '@startgrid/bench/src/model/result.ts'
 import { machineFolder } from '@startgrid/bench/src/publish.ts'
 import { html, type Markup } from '@startgrid/bench/src/report/html/markup.ts'
-import { sayingOf } from '@startgrid/bench/src/report/study/document.ts'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
 import { ROOT } from '../documents.ts'
@@ -55,9 +54,9 @@ function titleOf(study: string): string {
 
 function claimRow({ claim, verdict, ours }: ClaimRow): Markup {
   return html`<li data-verdict="${kindOf(verdict)}">
-<span>${sayingOf(claim)}</span>
+<span>${claim.says}</span>
 ${dumbbell(claim, ours)}
-<span><b>${verdict}</b><br><span class="quiet">${claim.ours ? 'expected' : 'published'} ${formatRatio(claim.published)}, ours ${ours}</span></span>
+<span><b>${verdict}</b><br><span class="quiet">published ${formatRatio(claim.published)}, ours ${ours}</span></span>
 </li>
 `
 }
