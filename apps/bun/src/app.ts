@@ -16,7 +16,8 @@ import { type CreateRoutes, wrap, wrapRoutes } from './routes.ts'
 export function createApp(options: AppOptions, createRoutes: CreateRoutes) {
   const { config, health, log } = options
   const unlogged = [closeWhenStopped, setRequestId, securityHeaders]
-  const logged = [...unlogged, accessLog(options), errors(log), limitTime(config.HANDLER_TIMEOUT_MS)]
+  const accessLogs = log.isLevelEnabled('info') ? [accessLog(options)] : []
+  const logged = [...unlogged, ...accessLogs, errors(log), limitTime(config.HANDLER_TIMEOUT_MS)]
 
   return {
     routes: { ...wrapRoutes(healthRoutes(health), unlogged), ...wrapRoutes(createRoutes(options), logged) },
