@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
-import { Agent, get } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect, createServer } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -86,12 +85,6 @@ describe('full: Docker Compose', { skip, timeout: 3_600_000 }, () => {
         assert.equal(report.differences.length, 0, `\n${formatReport(report)}`)
       })
 
-  test('ports follow the pattern', () => {
-    const prefix = Number(process.env.STARTGRID_PORTS)
-    for (const { app, topology, options } of listCells(services))
-      assert.equal(options?.target.port, publishedPort(app, topology, prefix), `${app.name} ${topology}`)
-  })
-
   test('nothing is published beyond loopback', async () => {
     const ports = services.flatMap(({ Publishers }) => Publishers)
     // The NGINX in front has a port for each app, started or not, and two for the page.
@@ -146,15 +139,10 @@ describe('full: Docker Compose', { skip, timeout: 3_600_000 }, () => {
   })
 
   test('containers have no rights that they do not need', () => {
-    for (const { Service: name, ID } of services) {
-      const { HostConfig: host, Config: config } = inspect(ID)
-      assert.equal(host.ReadonlyRootfs, true, name)
-      assert.deepEqual(host.CapDrop, ['ALL'], name)
-      assert.deepEqual(host.SecurityOpt, ['no-new-privileges:true'], name)
-      assert.ok(host.Memory > 0, name)
-      assert.equal(host.RestartPolicy.Name, 'on-failure', name)
-      assert.match(config.User, /^(?:node|bun|nginx)$/, name)
-    }
+    const host = ['ReadonlyRootfs', 'CapDrop', 'SecurityOpt', 'RestartPolicy.Name', 'Memory']
+    const format = [...host.map((name) => `{{json .HostConfig.${name}}}`), '{{.Config.User}}'].join(' ')
+    const least = /^true \["ALL"\] \["no-new-privileges:true"\] "on-failure" [1-9]\d* (?:node|bun|nginx)$/
+    for (const { Service: name, ID } of services) assert.match(inspect(ID, format), least, name)
   })
 
   test('no image is over 350 MB', () => {
@@ -204,9 +192,8 @@ describe('full: Docker Compose', { skip, timeout: 3_600_000 }, () => {
     test('NGINX with an app ends by itself when told to, after its last response', async () => {
       // It has no slow route, but one core: most of these wait for their turn when the signal comes. Their connections are accepted
       // already: NGINX closes those that are not together with its socket.
-      const agent = new Agent({ keepAlive: true, maxSockets: 4 })
       const askAll = (path: string) =>
-        Promise.all(Array.from({ length: 4 }, () => ask(portOf(`${inNginx}-ssr`, 'direct'), path, agent)))
+        Promise.all(Array.from({ length: 4 }, () => ask(portOf(`${inNginx}-ssr`, 'direct'), path)))
       await askAll('/livez')
       const responses = askAll('/?items=1000')
       await sleep(100)
@@ -216,7 +203,6 @@ describe('full: Docker Compose', { skip, timeout: 3_600_000 }, () => {
         assert.match(body, /<\/html>\s*$/)
       }
       assert.equal(exitCodeOf(`${inNginx}-ssr`), 0)
-      agent.destroy()
     })
 
   test('down leaves nothing behind', async () => {
@@ -236,8 +222,7 @@ describe('full: Docker Compose', { skip, timeout: 3_600_000 }, () => {
   }
 
   function exitCodeOf(service: string): number {
-    const id = docker('compose', 'ps', '--all', '--quiet', service).trim()
-    return inspect(id).State.ExitCode
+    return Number(inspect(docker('compose', 'ps', '--all', '--quiet', service).trim(), '{{.State.ExitCode}}'))
   }
 })
 
@@ -272,8 +257,7 @@ async function eventually(port: number): Promise<number> {
   return 0
 }
 
-/** A prefix with which all ports of the apps are free, and one more for the page. */
-/** Below 32,768, where Linux begins to give ports to clients: one of them would take a port between the look and the start. */
+/** A prefix with which all ports of the apps are free, and one more for the page. Below 32,768, where Linux begins to give ports to clients: one of them would take a port between the look and the start. */
 async function findFreePorts(): Promise<{ prefix: number; page: number }> {
   for (let prefix = 10 + (process.pid % 11); prefix < 32; prefix += 1) {
     const ports = APPS.flatMap((app) =>
@@ -306,41 +290,14 @@ function accepts(host: string, port: number): Promise<boolean> {
   }).finally(() => socket.destroy())
 }
 
-interface Received {
-  status: number
-  type: string
-  body: string
+async function ask(port: number, path: string) {
+  const response = await fetch(`http://localhost:${port}${path}`)
+  const { status, headers } = response
+  return { status, type: headers.get('content-type') ?? '', body: await response.text() }
 }
 
-function ask(port: number, path: string, agent?: Agent): Promise<Received> {
-  return new Promise((resolve, reject) => {
-    const request = get({ port, path, ...(agent && { agent }) }, (response) => {
-      let body = ''
-      response.setEncoding('utf8').on('data', (text: string) => {
-        body += text
-      })
-      response.on('error', reject).on('end', () => {
-        resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', body })
-      })
-    })
-    request.on('error', reject)
-  })
-}
-
-interface Inspected {
-  HostConfig: {
-    ReadonlyRootfs: boolean
-    CapDrop: string[]
-    SecurityOpt: string[]
-    Memory: number
-    RestartPolicy: { Name: string }
-  }
-  Config: { User: string }
-  State: { ExitCode: number }
-}
-
-function inspect(id: string): Inspected {
-  return JSON.parse(docker('container', 'inspect', '--format', '{{json .}}', id)) as Inspected
+function inspect(id: string, format: string): string {
+  return docker('container', 'inspect', '--format', format, id).trim()
 }
 
 function docker(...args: string[]): string {

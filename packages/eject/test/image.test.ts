@@ -7,8 +7,7 @@ import { checkConformance, formatReport } from '@startgrid/conformance'
 import { findApps } from '@startgrid/grid/apps.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { APPS } from '../src/choices.ts'
-import { runEject } from './support/command.ts'
-import { temporaryDirectory } from './support/directory.ts'
+import { runEject, temporaryDirectory } from './support/command.ts'
 import { loading, ProjectDirectory } from './support/project.ts'
 
 /** The image of a project, with the packages of its recipes, in Docker Compose: an app per framework, one of them behind NGINX. */

@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { APPS, type App, OPTIONS, type Option, whyNot } from '../src/choices.ts'
 import { makeProject } from '../src/project.ts'
 import { ROOT, readSource } from '../src/source.ts'
-import { temporaryDirectory } from './support/directory.ts'
+import { temporaryDirectory } from './support/command.ts'
 
 /** What every project is like, without installing any. */
 

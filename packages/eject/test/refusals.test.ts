@@ -5,8 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { startProgram } from '@startgrid/cli/test-programs.ts'
 import { runCommand } from '../src/command.ts'
 import { ROOT, readSource } from '../src/source.ts'
-import { CLI } from './support/command.ts'
-import { temporaryDirectory } from './support/directory.ts'
+import { CLI, temporaryDirectory } from './support/command.ts'
 
 const REFUSED = [
   [[], 2, /^pnpm eject <framework>\/<role> <directory>[\s\S]* njs\/status\n/],

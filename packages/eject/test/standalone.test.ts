@@ -8,8 +8,7 @@ import { findApps } from '@startgrid/grid/apps.ts'
 import { chromium, type Page } from 'playwright-core'
 import { APPS } from '../src/choices.ts'
 import { ROOT } from '../src/source.ts'
-import { runEject } from './support/command.ts'
-import { temporaryDirectory } from './support/directory.ts'
+import { runEject, temporaryDirectory } from './support/command.ts'
 import { loading, type PackageManager, ProjectDirectory } from './support/project.ts'
 
 /** What a person does who copies an app out: install, check, build, start, change, stop. Nothing of the workspace is in reach. */

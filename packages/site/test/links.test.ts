@@ -50,12 +50,8 @@ test('every document can be reached from Home', () => {
 
 test('--serve shows them until Ctrl-C', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'site-'))
-  const { child, ended } = startNode([
-    join(ROOT, 'packages/site/src/cli.ts'),
-    '--serve',
-    '--output',
-    directory,
-  ])
+  const cli = join(ROOT, 'packages/site/src/cli.ts')
+  const { child, ended } = startNode([cli, '--serve', '--output', directory])
   let printed = ''
   for await (const text of child.stderr.setEncoding('utf8')) {
     printed += text

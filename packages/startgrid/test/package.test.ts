@@ -87,9 +87,7 @@ describe('startgrid', () => {
 `,
         )
       const startgrid = join(cwd, 'node_modules/.bin/startgrid')
-      const raced = await run(startgrid, ['race', ...SHORT, 'node before.js', 'node after.js'], {
-        cwd,
-      })
+      const raced = await run(startgrid, ['race', ...SHORT, 'node before.js', 'node after.js'], { cwd })
       equal(raced.code, 0, raced.stderr)
       // On a busy machine, one may not count.
       match(raced.stdout, /Only (?:2 starts each|\d of 2 starts counts?): no verdict on after and before/)

@@ -15,7 +15,7 @@ export interface Session {
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
 
 /** On every response, beside the policy. */
-export const SECURITY_HEADERS = {
+const SECURITY_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',

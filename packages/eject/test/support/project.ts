@@ -1,10 +1,10 @@
 import { ok } from 'node:assert/strict'
 import { globSync, readFileSync, renameSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startProgram } from '@startgrid/cli/test-programs.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
-import { personalEnvironment } from './environment.ts'
+import { ROOT } from '../../src/source.ts'
 
 export type PackageManager = 'npm' | 'pnpm'
 
@@ -18,7 +18,7 @@ export class ProjectDirectory {
   readonly #path: string
   readonly #command: readonly string[]
   readonly #env = {
-    ...personalEnvironment(dirname(process.execPath)),
+    ...personalEnvironment(),
     CI: 'true',
     // The same packages, but the registry is not asked for known weaknesses.
     npm_config_audit: 'false',
@@ -96,5 +96,24 @@ export function loading(recipes: readonly string[]) {
   return {
     script: loaded.map((recipe) => `await import('./src/${recipe}')`).join('\n'),
     env: { SESSION_SECRET: 'a secret of at least 32 characters', UPSTREAM_URL: 'http://127.0.0.1' },
+  }
+}
+
+/**
+ * The environment of a person who has a Node, and nothing of the workspace: neither its programs on the PATH nor what pnpm, turbo and
+ * the test runner tell the processes that they start.
+ */
+function personalEnvironment(): NodeJS.ProcessEnv {
+  const { PATH = '', ...others } = process.env
+  const strangers = PATH.split(delimiter).filter((directory) => !directory.startsWith(ROOT))
+  const kept = Object.entries(others).filter(
+    ([name]) =>
+      !/^(npm_(?!config_(registry|cache|userconfig)$)|pnpm_|TURBO|NODE_TEST|NODE_ENV$|INIT_CWD$)/i.test(name),
+  )
+  return {
+    ...Object.fromEntries(kept),
+    // npm's own settings for certificates are found beside the Node of the machine, and this is another one.
+    NODE_USE_SYSTEM_CA: '1',
+    PATH: [dirname(process.execPath), ...strangers].join(delimiter),
   }
 }
