@@ -136,8 +136,10 @@ function renderFront(front: Front, accessLog: string, http2?: Http2): string {
     SERVERS: upstreams.map((upstream) => formatServer(upstream, front.discovered)).join('\n    '),
     ZONE: front.discovered === true || upstreams.length > 1 ? `zone ${front.name} 64k;` : '',
     ACCESS_LOG: accessLog,
-    ASSETS: front.serveAssets === undefined ? 'no-assets' : 'assets',
-    ASSETS_DIR: front.serveAssets ?? '',
+    ASSETS:
+      front.serveAssets === undefined
+        ? '# The app serves /assets/ itself.'
+        : `set $assets_dir "${front.serveAssets}";\n    include startgrid/server/assets.conf;`,
   })
 }
 

@@ -23,7 +23,7 @@ const STARTS_NGINX = ['src/server.ts', 'test/app.test.ts', 'test/start.ts']
 
 /** Parts of nginx/conf: for an NGINX in front, and for one that is the app. */
 const PROXY = ['http/', 'server/', 'start.sh']
-const NOT_FOR_A_PROXY = ['assets', 'no-assets', 'ceiling', 'page-app', 'page-headers']
+const NOT_FOR_A_PROXY = ['assets', 'ceiling', 'page-app', 'page-headers']
 const SERVER = [
   'http/',
   'graceful-reload.conf',

@@ -120,51 +120,14 @@ export function testBrokenBodies(start: Start): void {
   }
 }
 
-interface Case {
-  what: string
-  /** The other end of the connection. */
-  peer: string
-  forwardedFor: string
-  client: string
-  isTrusted: boolean
-}
+const CLIENT = '203.0.113.7'
 
-const CASES: readonly Case[] = [
-  {
-    what: 'a trusted peer',
-    peer: '10.0.0.1',
-    forwardedFor: '203.0.113.7',
-    client: '203.0.113.7',
-    isTrusted: true,
-  },
-  {
-    what: 'a trusted peer on a dual-stack socket',
-    peer: '::ffff:10.0.0.1',
-    forwardedFor: '203.0.113.7',
-    client: '203.0.113.7',
-    isTrusted: true,
-  },
-  {
-    what: 'a trusted IPv6 peer',
-    peer: 'fd00::1',
-    forwardedFor: '2001:db8::7',
-    client: '2001:db8::7',
-    isTrusted: true,
-  },
-  {
-    what: 'two proxies, and a forged entry',
-    peer: '10.0.0.1',
-    forwardedFor: '192.0.2.1, 203.0.113.7, 10.0.0.2',
-    client: '203.0.113.7',
-    isTrusted: true,
-  },
-  {
-    what: 'a peer that is not trusted',
-    peer: '198.51.100.1',
-    forwardedFor: '203.0.113.7',
-    client: '198.51.100.1',
-    isTrusted: false,
-  },
+const CASES: [what: string, peer: string, forwardedFor: string, client: string, isTrusted: boolean][] = [
+  ['a trusted peer', '10.0.0.1', CLIENT, CLIENT, true],
+  ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', CLIENT, CLIENT, true],
+  ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
+  ['two proxies, and a forged entry', '10.0.0.1', `192.0.2.1, ${CLIENT}, 10.0.0.2`, CLIENT, true],
+  ['a peer that is not trusted', '198.51.100.1', CLIENT, '198.51.100.1', false],
 ]
 
 const TRUST_PROXY = '10.0.0.0/8, fd00::/8'
@@ -175,7 +138,7 @@ const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.exampl
  * on Node, whose connections can pretend to have another peer.
  */
 export function testForwarded(create: (options: AppOptions) => Server | Promise<Server>): void {
-  for (const { what, peer, forwardedFor, client, isTrusted } of CASES) {
+  for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
     test(`a route and the log behind ${what}`, async () => {
       const { readLines, ...options } = createOptions({ TRUST_PROXY })
       const server = pretend(await create(options), peer)
