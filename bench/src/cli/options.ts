@@ -1,5 +1,5 @@
 import { split, UsageError } from '@startgrid/cli/arguments.ts'
-import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
+import { readCommandLine } from '@startgrid/cli/options.ts'
 import {
   APPS,
   type App,
@@ -10,54 +10,33 @@ import {
   ROLES,
   type Role,
 } from '@startgrid/grid/apps.ts'
-import type { Options } from '../experiment/options.ts'
-import { PROFILES } from '../experiment/profiles.ts'
+import { PROFILES, type ProfileName } from '../experiment/profiles.ts'
 import { GRID } from './option-table.ts'
 
 /** What of a profile is given otherwise. */
 const EFFORT = ['heats', 'max-time']
 
+export type Options = ReturnType<typeof readOptions>
+
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
-export function readOptions(args: readonly string[]): Options {
-  const { values, given } = readWords(args, GRID, 'pnpm bench')
-  const profile = values.quick ? 'quick' : 'default'
-  const effort = PROFILES[profile]
-  const { frameworks, roles } = effort
-  const custom = EFFORT.some((name) => given.has(name))
-  return {
-    ...commonOf(values, { frameworks, roles, topology: 'direct,nginx' }),
-    profile,
-    custom,
-    heats: values.heats ?? effort.heats,
-    latency: values.latency,
-    slices: effort.slices,
-    sliceMs: effort.sliceMs,
-    heatsGiven: given.has('heats'),
-    maxTimeMs: values['max-time'] ?? null,
-  }
-}
-
-/** Without words that are no option. */
-const readWords: typeof readCommandLine = (args, options, command) => {
-  const read = readCommandLine(args, options, command)
-  const [extra] = read.positionals
-  if (extra === undefined) return read
-  throw new UsageError(`Unexpected argument '${extra}'. ${command} --help lists the options.`)
-}
-
-interface Usual {
-  frameworks: readonly string[]
-  /** Unless apps are named. */
-  roles: readonly Role[]
-  topology: string
-}
-
-function commonOf(values: Values<typeof GRID>, { frameworks, roles, topology }: Usual) {
-  const { only, role, connections, json, output } = values
+export function readOptions(args: readonly string[]) {
+  const { values, given, positionals } = readCommandLine(args, GRID, 'pnpm bench')
+  const [extra] = positionals
+  if (extra !== undefined)
+    throw new UsageError(`Unexpected argument '${extra}'. pnpm bench --help lists the options.`)
+  const { only, role, connections, latency, json, output } = values
+  const profile: ProfileName = values.quick ? 'quick' : 'default'
+  const { frameworks, roles, heats } = PROFILES[profile]
   return {
     apps: chooseApps(only, role ?? (only === undefined ? roles.join(',') : undefined), frameworks),
-    topologies: [...new Set(split(values.topology ?? topology).map(findTopology))],
-    ...{ connections, json, output },
+    topologies: [...new Set(split(values.topology ?? 'direct,nginx').map(findTopology))],
+    ...{ connections, latency, json, output, profile },
+    /** Something of the profile was given otherwise. */
+    custom: EFFORT.some((name) => given.has(name)),
+    heats: values.heats ?? heats,
+    heatsGiven: given.has('heats'),
+    /** No heat begins that would end later. If the number of heats was not given, there are as many as fit. */
+    maxTimeMs: values['max-time'] ?? null,
     seed: values.seed ?? newSeed(),
     download: !values['no-download'],
     dryRun: values['dry-run'],

@@ -1,7 +1,6 @@
 import type { Cell } from '../model/cell.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs } from './cells.ts'
-import { openLoopsMs } from './open-loop.ts'
 
 /** How many heats fit into the time of a run, before it begins. All times are in milliseconds. */
 
@@ -35,5 +34,5 @@ export function leastTimeMs(plan: Plan): number {
 /** One heat of every role. */
 function roundMs({ cells, settings }: Plan): number {
   const roles = [...Map.groupBy(cells, ({ role }) => role).values()]
-  return roles.reduce((sum, own) => sum + expectedHeatMs(own, settings) + openLoopsMs(own, settings), 0)
+  return roles.reduce((sum, own) => sum + expectedHeatMs(own, settings), 0)
 }

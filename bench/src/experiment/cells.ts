@@ -4,6 +4,7 @@ import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Cell } from '../model/cell.ts'
 import { type Experiment, isProbe, nameAsked, type Race, type System } from '../model/experiment.ts'
 import type { Settings } from '../model/settings.ts'
+import { openLoopsMs } from './open-loop.ts'
 import { warmupOf } from './profiles.ts'
 
 /** What will be measured, in which order, and how long it takes. Pure. */
@@ -126,11 +127,16 @@ const START_MS = { all: 400, each: 240 }
 /** Opening connections and draining, in milliseconds per slice. */
 const SLICE_OVERHEAD_MS = 14
 
-/** What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow. */
+/**
+ * What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow.
+ * @param openRate requests per second of its open loops: the more, the shorter they may be. Unknown before anything is measured
+ */
 export function expectedHeatMs(
   cells: readonly Cell[],
-  { slices, sliceMs }: Pick<Settings, 'slices' | 'sliceMs'>,
+  settings: Pick<Settings, 'heats' | 'slices' | 'sliceMs' | 'openLoop'>,
+  openRate?: number,
 ): number {
+  const { slices, sliceMs } = settings
   const launches = new Set(cells.map(({ app }) => app)).size
   return cells.reduce(
     (sum, { warmupMs, leastSliceMs }) => {
@@ -138,7 +144,7 @@ export function expectedHeatMs(
       const count = Math.ceil(measuredMs / Math.max(sliceMs, leastSliceMs)) + warmupMs / WARMUP_SLICE_MS
       return sum + warmupMs + measuredMs + count * SLICE_OVERHEAD_MS
     },
-    START_MS.all + START_MS.each * launches,
+    START_MS.all + START_MS.each * launches + openLoopsMs(cells, settings, openRate),
   )
 }
 

@@ -1,10 +1,16 @@
-import { type App, BASELINE, ROLES, runtimeOf } from '@startgrid/grid/apps.ts'
+import { type App, BASELINE, ROLES, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
 import type { Experiment, LoadRace, System } from '../model/experiment.ts'
-import type { Options } from './options.ts'
 import { CONNECTIONS, PROXIED_WARMUP_MS, warmupOf, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 
-type GridOptions = Pick<Options, 'apps' | 'topologies' | 'connections' | 'latency'>
+interface GridOptions {
+  apps: readonly App[]
+  topologies: readonly Topology[]
+  /** Replaces every role's own number; undefined leaves them. */
+  connections: number | undefined
+  /** Also latencies in open loop. */
+  latency: boolean
+}
 
 /** Every chosen app and the A/A twin of each role, in every chosen topology: one race per role. */
 export function gridExperiment(options: GridOptions): Experiment {

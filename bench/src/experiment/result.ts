@@ -13,27 +13,36 @@ import type { Settings } from '../model/settings.ts'
 import { heatsWithin } from './budget.ts'
 import { planCells } from './cells.ts'
 import { withoutValues } from './command-line.ts'
-import type { Options } from './options.ts'
-import { PROFILES } from './profiles.ts'
+import { PROFILES, type ProfileName } from './profiles.ts'
 import { STUDY_PROFILES, type StudyProfile } from './study.ts'
 
 /** Results without measurements: what a run is going to do. */
 
-/** Of a race between apps of the grid. */
-export function createResult(experiment: Experiment, options: Options, command: string): Result {
-  const { heatsGiven, maxTimeMs, profile, custom, latency } = options
-  const { heats, slices, sliceMs } = options
-  const settings = {
-    profile: custom ? ('custom' as const) : profile,
-    ...{ heats, slices, sliceMs, maxTimeMs },
-    openLoop: latency ? PROFILES[profile].openLoop : null,
-  }
-  const run = planRun(experiment, { ...options, settings }, command)
-  if (!heatsGiven && maxTimeMs !== null) run.settings.heats = heatsWithin(maxTimeMs, run)
-  return run
+/** How much of a profile, if something of it is given otherwise. */
+interface GridEffort {
+  profile: ProfileName
+  custom: boolean
+  heats: number
+  heatsGiven: boolean
+  latency: boolean
+  maxTimeMs: number | null
+  seed: number
 }
 
-interface StudyOptions {
+/** Of a race between apps of the grid. */
+export function createResult(experiment: Experiment, effort: GridEffort, command: string): Result {
+  const { heats, heatsGiven, maxTimeMs, profile, custom, latency, seed } = effort
+  const { slices, sliceMs, openLoop } = PROFILES[profile]
+  const result = planRun(experiment, seed, command, {
+    profile: custom ? 'custom' : profile,
+    ...{ heats, slices, sliceMs, maxTimeMs },
+    openLoop: latency ? openLoop : null,
+  })
+  if (!heatsGiven && maxTimeMs !== null) result.settings.heats = heatsWithin(maxTimeMs, result)
+  return result
+}
+
+interface StudyEffort {
   profile: StudyProfile
   /** Instead of the profile's. */
   heats: number | undefined
@@ -41,43 +50,31 @@ interface StudyOptions {
   seed: number
 }
 
-export function createStudyResult(study: Experiment, options: StudyOptions, command: string): Result {
+export function createStudyResult(study: Experiment, options: StudyEffort, command: string): Result {
   const { profile, seed } = options
   const effort = STUDY_PROFILES[profile]
-  const settings = {
+  return planRun(study, seed, command, {
     ...{ ...effort, profile },
     heats: options.heats ?? effort.heats,
     maxTimeMs: options.maxTimeMs ?? effort.maxTimeMs,
-  }
-  return planRun(study, { seed, settings }, command)
+  })
 }
 
 function planRun(
   experiment: Experiment,
-  {
-    seed,
-    settings,
-  }: {
-    seed: number
-    settings: Pick<Settings, 'profile' | 'heats' | 'slices' | 'sliceMs' | 'maxTimeMs'> & Partial<Settings>
-  },
+  seed: number,
   command: string,
+  settings: Omit<Settings, 'cores'>,
 ): Result {
   return {
     schema: 7,
     startedAt: new Date().toISOString(),
     finishedAt: null,
-    command,
-    experiment: toldOf(experiment),
-    seed,
+    ...{ command, experiment: toldOf(experiment), seed },
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
-    settings: {
-      cores: null,
-      openLoop: null,
-      ...settings,
-    },
+    settings: { cores: null, ...settings },
     ...{ stolen: 0, enoughMs: null, warnings: [] },
     cells: planCells(experiment),
     ...{ conformance: [], pilots: [], heats: [] },

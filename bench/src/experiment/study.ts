@@ -3,7 +3,6 @@ import { type Experiment, isProbe, type LoadRace, type ProbeRace, type Race } fr
 import type { Result } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 import { expectedHeatMs, fitToMachine } from './cells.ts'
-import { openLoopsMs } from './open-loop.ts'
 
 /** What a study measures, and how long that takes. */
 
@@ -17,10 +16,7 @@ export const STUDY_PROFILES: Readonly<Record<StudyProfile, StudyEffort>> = {
   full: { heats: 8, slices: 20, sliceMs: 50, openLoop: { minMs: 1000, maxMs: 3000 }, maxTimeMs: null },
 }
 
-/**
- * What a heat takes, in milliseconds, if nothing disturbs it and no system is slow.
- * @param openRate requests per second of its open loops: the more, the shorter they may be. Unknown before anything is measured
- */
+/** What a heat takes, in milliseconds: of a probe what it says, of load as of `expectedHeatMs`. */
 export function expectedRaceMs(
   race: LoadRace | ProbeRace,
   cells: readonly Cell[],
@@ -28,7 +24,7 @@ export function expectedRaceMs(
   openRate?: number,
 ): number {
   if (isProbe(race)) return race.expectedMs * cells.length
-  return expectedHeatMs(cells, settings) + openLoopsMs(cells, settings, openRate)
+  return expectedHeatMs(cells, settings, openRate)
 }
 
 /** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left. */

@@ -6,6 +6,9 @@ import { CPU_DECIDES_ABOVE } from './disturbance.ts'
 /** Fewer pairs are not tested: of 8 races of equal servers with 2 or 3 starts on a busy machine, 3 showed a difference. */
 export const LEAST_STARTS = 5
 
+/** From this part of its cores on, a server is limited by them. */
+export const FULL_CORES = 0.9
+
 /** Shown beside what decides, and not tested. */
 const OTHERS: readonly Metric[] = [
   'rate',

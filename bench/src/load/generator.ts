@@ -1,8 +1,10 @@
 import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
+import { LoadError } from '@startgrid/loadgen/plan.ts'
 import type { ErrorCounts, LoadResult } from '@startgrid/loadgen/result.ts'
 import { type GeneratorTeam, startTeam } from '@startgrid/loadgen/team.ts'
+import { ask } from '@startgrid/wire/client.ts'
+import { NoResponse } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { responseLength } from './response-length.ts'
 
 export interface SliceLoad {
   /** Responses whose content was compared. */
@@ -22,6 +24,9 @@ export interface SliceLoad {
   /** As of `LoadResult`. */
   handshakes: Readonly<Record<string, number>>
 }
+
+/** Allowed to a single response, in milliseconds. */
+const ASK_MS = 10_000
 
 /** packages/loadgen in processes that stay warm between loads; in new ones if one dies. */
 export class LastingGenerator {
@@ -74,8 +79,15 @@ export class LastingGenerator {
    * @returns bytes of the response's body
    * @throws {LoadError} if there is no response with status 200
    */
-  responseLength(place: { target: Target; path: string }): Promise<number> {
-    return responseLength(place)
+  async responseLength({ target, path }: { target: Target; path: string }): Promise<number> {
+    try {
+      const { status, body } = await ask(target, { target: path }, { timeoutMs: ASK_MS })
+      if (status === 200) return body.length
+      throw new LoadError(`The response to ${path} has the status ${status}.`)
+    } catch (error) {
+      if (!(error instanceof NoResponse)) throw error
+      throw new LoadError(`There is no response to ${path}: ${error.message}.`)
+    }
   }
 
   /** Ends the processes; resolves when they are gone. */

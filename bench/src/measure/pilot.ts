@@ -4,7 +4,7 @@ import { causeOf } from '../environments/command/cause.ts'
 import { unequalHeads } from '../environments/command/equal-work.ts'
 import type { Server } from '../environments/environment.ts'
 import { commonRate } from '../experiment/open-loop.ts'
-import { LEAST_STARTS } from '../judge/findings.ts'
+import { FULL_CORES, LEAST_STARTS } from '../judge/findings.ts'
 import { whyFailed } from '../judge/trial.ts'
 import type { Cell } from '../model/cell.ts'
 import type { LoadRace } from '../model/experiment.ts'
@@ -110,7 +110,7 @@ export async function pilot(
       cell.warmupRequests = warmups[index]?.requests ?? 0
     }
     const uses = warmups.map(({ coreUse }) => coreUse)
-    const isFull = uses.includes(null) || uses.every((use) => use === null || use >= FULL)
+    const isFull = uses.includes(null) || uses.every((use) => use === null || use >= FULL_CORES)
     return {
       race: {
         ...race,
@@ -164,6 +164,3 @@ const MOST_PATIENCE_MS = 20_000
 
 /** Of the time that is left, for learning how long systems need to become warm. */
 const PILOT_PART = 0.25
-
-/** From this part of its cores on, a server is limited by them. */
-const FULL = 0.9

@@ -15,8 +15,6 @@ test('without options: every app, direct and behind NGINX', () => {
     custom: false,
     heats: 3,
     latency: false,
-    slices: 16,
-    sliceMs: 50,
     connections: undefined,
     maxTimeMs: null,
     heatsGiven: false,
@@ -55,17 +53,16 @@ test('an app or a topology that is named twice is measured once', () => {
 
 test('--quick: its profile, and what is given beside it counts', () => {
   const shape = (...args: string[]) => {
-    const { profile, custom, heats, slices, apps } = readOptions(args)
+    const { profile, custom, heats, apps } = readOptions(args)
     return {
       profile,
       custom,
       heats,
-      slices,
       frameworks: new Set(apps.map((app) => app.framework)).size,
     }
   }
   assert.deepEqual(shape('--quick'), {
-    ...{ profile: 'quick', custom: false, heats: 2, slices: 5, frameworks: 3 },
+    ...{ profile: 'quick', custom: false, heats: 2, frameworks: 3 },
   })
   assert.deepEqual(namesOf('--quick', '--only', 'bun/hello'), ['bun/hello'])
   assert.deepEqual(

@@ -2,14 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readOptions } from '../../src/cli/options.ts'
 import { heatsWithin, leastTimeMs } from '../../src/experiment/budget.ts'
-import { planCells } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
+import { createResult } from '../../src/experiment/result.ts'
 
 const options = readOptions([])
-const plan = {
-  cells: planCells(gridExperiment(options)),
-  settings: { ...options, openLoop: null },
-} as const
+const plan = createResult(gridExperiment(options), options, '')
 
 test('more time gives more heats', () => {
   assert.equal(heatsWithin(320_000, plan), 3)

@@ -78,10 +78,10 @@ describe('heats', () => {
   test('a heat takes under eight seconds per launch in every profile', () => {
     for (const words of [[], ['--quick']]) {
       const options = readOptions(words)
-      const cells = planCells(gridExperiment(options))
+      const { cells, settings } = createResult(gridExperiment(options), options, '')
       for (const role of ['hello', 'ssr', 'status']) {
         const own = cells.filter((cell) => cell.role === role)
-        assert.ok(expectedHeatMs(own, options) < 8000 * (options.apps.length / 3 + 1), `${words} ${role}`)
+        assert.ok(expectedHeatMs(own, settings) < 8000 * (options.apps.length / 3 + 1), `${words} ${role}`)
       }
     }
   })
@@ -89,7 +89,8 @@ describe('heats', () => {
   test('the profiles keep the times that they promise', () => {
     const total = (...words: string[]) => {
       const options = readOptions(words)
-      return options.heats * expectedHeatMs(planCells(gridExperiment(options)), options)
+      const { cells, settings } = createResult(gridExperiment(options), options, '')
+      return settings.heats * expectedHeatMs(cells, settings)
     }
     assert.ok(total('--quick') < 45_000, String(total('--quick')))
     assert.ok(total() < 305_000, String(total()))

@@ -6,8 +6,6 @@ import { plural, wrap } from '@startgrid/cli/text.ts'
 import { LEAST_HEATS, leastTimeMs } from '../../experiment/budget.ts'
 import { expectedHeatMs, planHeats } from '../../experiment/cells.ts'
 import { gridExperiment } from '../../experiment/grid.ts'
-import { openLoopsMs } from '../../experiment/open-loop.ts'
-import type { Options } from '../../experiment/options.ts'
 import { createResult } from '../../experiment/result.ts'
 import { runExperiment } from '../../measure/run.ts'
 import type { Cell } from '../../model/cell.ts'
@@ -17,7 +15,7 @@ import { writeResult } from '../../model/result-file.ts'
 import { commandOf, prepareOutput, writeReports } from '../../report/output.ts'
 import { describeReach } from '../../report/provenance.ts'
 import { INTERRUPTED, whyRunFailed } from '../exit-code.ts'
-import { readOptions } from '../options.ts'
+import { type Options, readOptions } from '../options.ts'
 
 /** `pnpm bench`: races cells in heats. @returns the exit code */
 export async function gridCommand(args: readonly string[]): Promise<number> {
@@ -104,6 +102,6 @@ function describeRoles(result: Result, byRole: ReadonlyMap<string, readonly Cell
 }
 
 function roleMs(cells: readonly Cell[], { settings }: Result): number {
-  const heatMs = expectedHeatMs(cells, settings) + openLoopsMs(cells, settings)
+  const heatMs = expectedHeatMs(cells, settings)
   return settings.heats * heatMs
 }

@@ -49,7 +49,7 @@ const STUDY_KINDS = [
 ] as const
 type StudyKind = (typeof STUDY_KINDS)[number]
 
-export function isStudyKind(kind: FrontKind): kind is StudyKind {
+function isStudyKind(kind: FrontKind): kind is StudyKind {
   return STUDY_KINDS.some((one) => one === kind)
 }
 
@@ -101,10 +101,7 @@ interface StudyServer extends Omit<Route, 'kind' | 'assets'> {
 }
 
 /** The blocks of a kind that only studies need, for the `http` block. */
-export function renderStudy(
-  kind: StudyKind,
-  { listen, upstreams, lines = '', certificate }: StudyServer,
-): string {
+function renderStudy(kind: StudyKind, { listen, upstreams, lines = '', certificate }: StudyServer): string {
   return fill(readFileSync(join(CONF, `studies/${kind.replace(/-socket$/, '')}.conf.template`), 'utf8'), {
     LISTEN: certificate ? `${listen} ssl` : listen,
     LINES: certificate

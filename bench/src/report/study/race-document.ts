@@ -11,7 +11,7 @@ import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isShown } from '../../judge/comparisons.ts'
-import { isTested, LEAST_STARTS, unsteadyOf } from '../../judge/findings.ts'
+import { FULL_CORES, isTested, LEAST_STARTS, unsteadyOf } from '../../judge/findings.ts'
 import type { Metric } from '../../model/experiment.ts'
 import type { CellFigures, Finding, PilotRecord } from '../../model/figures.ts'
 import type { Result } from '../../model/result.ts'
@@ -243,7 +243,7 @@ function pilotNotes(
   { decides, taken }: Pick<Finding, 'decides' | 'taken'>,
 ): string[] {
   const unknown = systems.filter(({ coreUse }) => coreUse === null)
-  const idle = systems.filter(({ coreUse }) => coreUse !== null && coreUse < 0.9)
+  const idle = systems.filter(({ coreUse }) => coreUse !== null && coreUse < FULL_CORES)
   const masked = systems.filter((one) => one.masked > 0)
   const unsteady = systems.filter(({ steady }) => !steady)
   return [
