@@ -26,23 +26,20 @@ export interface ItemColumn<Item> extends Column {
   text: (item: Item) => string
 }
 
+const aligned =
+  (align: Column['align']) =>
+  <Item>(heading: string, priority: number, text: (item: Item) => string): ItemColumn<Item> => ({
+    heading,
+    align,
+    priority,
+    text,
+  })
+
 /** A column of words. */
-export function left<Item>(
-  heading: string,
-  priority: number,
-  text: (item: Item) => string,
-): ItemColumn<Item> {
-  return { heading, align: 'left', priority, text }
-}
+export const left = aligned('left')
 
 /** A column of figures. */
-export function right<Item>(
-  heading: string,
-  priority: number,
-  text: (item: Item) => string,
-): ItemColumn<Item> {
-  return { heading, align: 'right', priority, text }
-}
+export const right = aligned('right')
 
 /** A table with one row per item. */
 export function tableOf<Item>(
@@ -91,15 +88,12 @@ export function layOut(tables: readonly Table[], width: number): TableLines[] {
   return tables.map((table) => {
     const columns = placed.get(keyOf(table)) ?? []
     const { rows } = table
-    if (totalWidth(columns) > width)
-      return {
-        head: '',
-        rows: rows.map(({ tone, cells }) => ({ tone, text: listItem(columns, cells, width) })),
-      }
-    const headings = table.columns.map(({ heading }) => heading)
+    const isList = totalWidth(columns) > width
+    const line = (cells: readonly string[]) => padded(columns, cells).join(' '.repeat(GAP)).trimEnd()
+    const textOf = (cells: readonly string[]) => (isList ? listItem(columns, cells, width) : line(cells))
     return {
-      head: formatLine(columns, headings),
-      rows: rows.map(({ tone, cells }) => ({ tone, text: formatLine(columns, cells) })),
+      head: isList ? '' : line(table.columns.map(({ heading }) => heading)),
+      rows: rows.map(({ tone, cells }) => ({ tone, text: textOf(cells) })),
     }
   })
 }
@@ -132,14 +126,11 @@ function totalWidth(columns: readonly Placed[]): number {
   return columns.reduce((sum, column) => sum + column.width + GAP, -GAP)
 }
 
-function formatLine(columns: readonly Placed[], cells: readonly string[]): string {
-  return columns
-    .map(({ index, width, align }) => {
-      const text = cells[index] ?? ''
-      return align === 'left' ? text.padEnd(width) : text.padStart(width)
-    })
-    .join(' '.repeat(GAP))
-    .trimEnd()
+function padded(columns: readonly Placed[], cells: readonly string[]): string[] {
+  return columns.map(({ index, width, align }) => {
+    const text = cells[index] ?? ''
+    return align === 'left' ? text.padEnd(width) : text.padStart(width)
+  })
 }
 
 /**
@@ -150,13 +141,7 @@ export function markdownTable({ columns, rows }: Table, priority: number): strin
   const placed = placeColumns([{ columns, rows }], Number.POSITIVE_INFINITY)
     .filter((column) => column.priority <= priority)
     .map((column) => ({ ...column, width: Math.max(3, column.width) })) // a rule has three dashes
-  const line = (cells: readonly string[]) =>
-    `| ${placed
-      .map(({ index, width, align }) => {
-        const text = cells[index] ?? ''
-        return align === 'left' ? text.padEnd(width) : text.padStart(width)
-      })
-      .join(' | ')} |`
+  const line = (cells: readonly string[]) => `| ${padded(placed, cells).join(' | ')} |`
   const rule = placed.map(({ width, align }) =>
     align === 'left' ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
   )
