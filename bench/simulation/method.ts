@@ -95,7 +95,7 @@ export function simulate(world: World, { cells }: Pick<Result, 'cells'>) {
     ),
     failures: new Map(),
     launches: async () => [],
-    stop: async () => [],
+    stop: async () => {},
   }
   const run: LastingGenerator['run'] = async ({ target, durationMs, onPhase }: LoadOptions) => {
     await onPhase?.('open')

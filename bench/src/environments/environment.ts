@@ -10,7 +10,7 @@ import type { Target } from '@startgrid/wire/target.ts'
 import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../model/cell.ts'
 import type { Experiment, System } from '../model/experiment.ts'
-import type { LaunchRecord, Spread } from '../model/heat.ts'
+import type { LaunchRecord } from '../model/heat.ts'
 import type { NginxVersion, Warning } from '../model/result.ts'
 import type { Settings } from '../model/settings.ts'
 
@@ -89,8 +89,8 @@ export interface Servers {
   launches(cells: readonly Cell[]): Promise<LaunchRecord[]>
   /** Milliseconds that it took to start them, one after the other; absent where nobody knows. */
   startMs?: number
-  /** Stops all; resolves when they are gone. @returns how the requests of clusters were spread over their workers, where anybody counts */
-  stop(): Promise<Spread[]>
+  /** Stops all; resolves when they are gone. */
+  stop(): Promise<void>
 }
 
 /** The account of the time since; it is worked out when the load has said for how long its generator polled. */

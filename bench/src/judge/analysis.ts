@@ -102,8 +102,6 @@ function figuresOf(
     return value === null ? [] : [[metric, value] as const]
   })
   const cpu = (part: keyof Launch['cpu']) => meanOf(shown.map((one) => one.cpu[part]))
-  const shares = (part: 'least' | 'most') => meanOf(shown.map((one) => one.workerShares?.[part]))
-  const [least, most] = [shares('least'), shares('most')]
   const handshakes = [...new Set(shown.flatMap((one) => one.handshakes))]
   return {
     ...{ cell: id, race, system },
@@ -119,7 +117,6 @@ function figuresOf(
           }
         : { app: null, proxy: null },
     upstreamConnections: cell.topology !== 'direct' ? meanOf(shown.map((one) => one.otherConnections)) : null,
-    workerShares: least === null || most === null ? null : { least, most },
     ...(handshakes.length > 0 && { handshakes }),
     void: reason,
   }

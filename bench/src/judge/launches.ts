@@ -38,8 +38,6 @@ export interface Launch {
   otherConnections: number | null
   /** What its connections over TLS agreed on. */
   handshakes: readonly string[]
-  /** Parts of the requests that the least and the most busy worker served; null where nobody counts. */
-  workerShares: CellFigures['workerShares']
 }
 
 /**
@@ -137,7 +135,6 @@ function launchOf(
     coreUse: used && used / seconds / cell.cores.given,
     otherConnections: opened === null ? null : opened / requests,
     handshakes: slices.flatMap(({ detail }) => detail?.handshakes ?? []),
-    workerShares: sharesOf(heat.spreads?.find((one) => one.cell === cell.id)?.requests ?? []),
   }
 }
 
@@ -153,7 +150,7 @@ function probesOf({ id }: Cell, heats: readonly Heat[]): (Launch | null)[] {
       ? {
           logs: logsOf(probe.figures),
           cpu: { app: null, proxy: null, generator: null },
-          ...{ coreUse: null, otherConnections: null, handshakes: [], workerShares: null },
+          ...{ coreUse: null, otherConnections: null, handshakes: [] },
         }
       : null,
   )
@@ -175,12 +172,6 @@ function logsOf(figures: { [Name in Metric]?: number | null | undefined } | null
 /** Without what was not measured. */
 function known(logs: { [Name in Metric]?: number | null | undefined }): Launch['logs'] {
   return Object.fromEntries(Object.entries(logs).filter(([, log]) => Number.isFinite(log)))
-}
-
-function sharesOf(requests: readonly number[]): Launch['workerShares'] {
-  const total = requests.reduce((sum, one) => sum + one, 0)
-  if (total === 0) return null
-  return { least: Math.min(...requests) / total, most: Math.max(...requests) / total }
 }
 
 /** Of what is known. */

@@ -70,8 +70,7 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
       record.launches.push(...(await servers.launches(course.entrants.map(({ cell }) => cell))))
     }
   } finally {
-    const spreads = await servers.stop()
-    if (spreads.length > 0) record.spreads = spreads
+    await servers.stop()
   }
   record.seconds = (performance.now() - beganAt) / 1000
   return record

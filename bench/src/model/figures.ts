@@ -48,8 +48,6 @@ export interface CellFigures {
   peakMemory: { app: number | null; proxy: number | null }
   /** Connections per request that NGINX opened to the app. */
   upstreamConnections: number | null
-  /** Parts of the requests that the least and the most busy worker of a cluster served. */
-  workerShares: { least: number; most: number } | null
   /** What its connections over TLS agreed on. */
   handshakes?: string[]
   /** Why it does not count: a clause without the full stop; null if it does. */

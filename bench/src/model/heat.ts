@@ -23,8 +23,6 @@ export interface Heat {
   commonRate: { rate: number; tooSlow: string[] } | null
   /** Of races without load: what a program of the study measured. */
   probes: Probe[]
-  /** Of clusters in studies. Absent where nobody counts. */
-  spreads?: Spread[]
   /** What went wrong: a clause without the full stop. */
   failures: { cell: string; reason: string }[]
 }
@@ -119,10 +117,4 @@ export interface Probe {
   figures: Figures
   /** Part of all cores that others used meanwhile, 0 to 1; null where it is not known. */
   foreign: number | null
-}
-
-/** Requests that each worker of a cluster served, from its start to its end. */
-export interface Spread {
-  cell: string
-  requests: number[]
 }

@@ -39,7 +39,7 @@ const serversOf = (cells: readonly Cell[]): Servers => ({
   ),
   failures: new Map(),
   launches: async () => [],
-  stop: async () => [],
+  stop: async () => {},
 })
 
 /** Serves as many requests per second as the list says of each cell, and takes no time. */

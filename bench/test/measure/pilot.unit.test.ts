@@ -69,7 +69,7 @@ async function run(
     })
   }
   const prepared = {
-    start: async () => ({ running, failures, launches: async () => [], stop: async () => [] }),
+    start: async () => ({ running, failures, launches: async () => [], stop: async () => {} }),
     generator: fakeGenerator(async ({ target }) => ({
       errors: ('port' in target && ports.get(target.port)?.errors) || {},
     })),

@@ -34,7 +34,6 @@ function resultOf(races: readonly string[]): Result {
         ...{
           peakMemory: { app: null, proxy: null },
           upstreamConnections: null,
-          workerShares: null,
           void: null,
         },
         figures: { cpu: within(micros(system) / 1e6) },

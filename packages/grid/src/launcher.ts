@@ -21,8 +21,6 @@ export interface Ready {
   pid: number
   /** `http://host:port`, `https://host:port` or `unix:path` */
   address: string
-  /** In a cluster only: the processes that serve; `pid` is their primary. */
-  workers?: readonly number[]
   /** njs only: which engine runs the JavaScript. */
   engine?: string
   /** njs only: the version of NGINX. */

@@ -92,7 +92,6 @@ export async function openCommands(
           [...started].flatMap(([cell, one]) => (loaded.includes(cell) ? [launchOf(cell, one)] : [])),
         stop: async () => {
           await Promise.all([...started.values()].map((one) => one.stop()))
-          return []
         },
       }
     },

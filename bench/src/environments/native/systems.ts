@@ -13,7 +13,6 @@ import type { Target } from '@startgrid/wire/target.ts'
 import { newCell } from '../../experiment/cells.ts'
 import type { Cell } from '../../model/cell.ts'
 import type { Program, System } from '../../model/experiment.ts'
-import type { Spread } from '../../model/heat.ts'
 import type { Settings } from '../../model/settings.ts'
 import { beginAccountOf, type Server, type Servers } from '../environment.ts'
 import { certificateOf, type Route, startFronts } from './front.ts'
@@ -99,10 +98,6 @@ export async function startSystems(entrants: readonly Entrant[], cores: Settings
       await Promise.all([...instances].map((one) => one.stop()))
       await Promise.all([...apps.values()].flat().map((one) => one.stop()))
       rmSync(directory, { recursive: true, force: true })
-      return [...parts].flatMap(([{ cell }, { copies }]): Spread[] => {
-        const requests = spreadOf(copies[0])
-        return requests === undefined ? [] : [{ cell: cell.id, requests }]
-      })
     },
   }
 }
@@ -230,13 +225,4 @@ function endingOf(copies: readonly Launch[]): string | null {
     if (child.signalCode !== null) return `the app was ended by ${child.signalCode}`
   }
   return null
-}
-
-/** The last line of several workers (bench/studies/launch). */
-function spreadOf(launched: Launch | undefined): number[] | undefined {
-  const line = launched?.output().trimEnd().split('\n').at(-1) ?? ''
-  if (!line.includes('"spread":')) return undefined
-  const { spread } = JSON.parse(line) as { spread: { served: { requests: number } | null }[] }
-  const requests = spread.map(({ served }) => served?.requests)
-  return requests.every((one) => one !== undefined) ? requests : undefined
 }

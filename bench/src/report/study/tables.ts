@@ -4,7 +4,6 @@ import {
   formatMicros,
   formatMs,
   formatParts,
-  formatPercent,
   formatRate,
   formatRateEnds,
   formatRatio,
@@ -34,7 +33,7 @@ export function raceSections(result: Result, own: Study['races'] = {}): Section[
       ),
       notes: [
         ...(rate === undefined ? [] : [describeOpenLoop(rate)]),
-        ...entries.flatMap(({ cell, shown }) => [...noteOf(cell, shown), ...sharesOf(cell, shown)]),
+        ...entries.flatMap(({ cell, shown }) => noteOf(cell, shown)),
         ...voidNotes(entries),
         ...lateNotes(entries),
         ...handshakesOf(entries),
@@ -95,15 +94,6 @@ function handshakesOf(entries: readonly Entry[]): string[] {
   return [...Map.groupBy(known, ({ handshake }) => handshake)].map(
     ([handshake, own]) => `${handshake}: ${own.map(({ title }) => title).join('; ')}.`,
   )
-}
-
-/** How a cluster's requests were spread over its workers. */
-function sharesOf({ title }: Cell, figures: CellFigures | undefined): string[] {
-  const shares = figures?.workerShares ?? null
-  if (shares === null) return []
-  return [
-    `${title}: a worker served ${formatPercent(shares.least)} to ${formatPercent(shares.most)} of the requests.`,
-  ]
 }
 
 /** What each thing costs, if the study takes something apart. */

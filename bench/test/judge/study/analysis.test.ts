@@ -5,8 +5,6 @@ import { analyse as analyseStudy } from '../../../src/judge/analysis.ts'
 import { unsteadyOf } from '../../../src/judge/findings.ts'
 import { newHeat } from '../../../src/measure/heat.ts'
 import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
-import { formatMarkdownPart } from '../../../src/report/markdown.ts'
-import { documentOfStudy } from '../../../src/report/study/document.ts'
 import { measureOnPaper, PAPER, type Rates } from '../../fixtures/laboratory.ts'
 
 const RATES: Rates = {
@@ -117,16 +115,6 @@ test('with enough cores it decides', () => {
       if (slice.cell === 'race wide') slice.cpuSeconds = { app: 4 * slice.seconds, proxy: 0, generator: 1 }
   })
   equal(wide.verdict, 'holds')
-})
-
-test('how a cluster spread its requests over its workers is told', () => {
-  const { result, analysis } = analyse(RATES, ({ heats }) => {
-    for (const [index, heat] of heats.entries())
-      heat.spreads = [{ cell: 'race wide', requests: index === 0 ? [10, 20, 30, 40] : [20, 25, 25, 30] }]
-  })
-  const shares = Object.fromEntries(analysis.cells.map(({ system, workerShares }) => [system, workerShares]))
-  deepEqual(shares, { fast: null, slow: null, wide: { least: 0.5 / 3, most: 1 / 3 } })
-  match(formatMarkdownPart(documentOfStudy(result)), /wide: a worker served 17 % to 33 % of the requests\./)
 })
 
 test('a machine gives what it has; processes that share a core become warm in turn', () => {
