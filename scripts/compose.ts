@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Options } from '@startgrid/conformance'
+import type { Options } from '@startgrid/conformance/runner.ts'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import {
   APP_PORT,

@@ -1,5 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { checkConformance, formatReport, NoResponse } from '@startgrid/conformance'
+import { formatReport } from '@startgrid/conformance/report.ts'
+import { checkConformance, NoResponse } from '@startgrid/conformance/runner.ts'
 import { ComposeError, listCells, listServices } from './compose.ts'
 
 /**

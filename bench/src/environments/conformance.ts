@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { checkConformance } from '@startgrid/conformance'
+import { checkConformance } from '@startgrid/conformance/runner.ts'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { fingerprint } from '@startgrid/machine/provenance.ts'
 import type { Cell, ConformanceRecord } from '../model/cell.ts'

@@ -77,7 +77,7 @@ export interface Slice extends Stretch {
 export interface SliceDetail {
   /** Of a response with its headers, on average. */
   bytes?: number
-  /** What connections over TLS agreed on, and whether they resumed a session. */
+  /** What connections over TLS agreed on. */
   handshakes?: string[]
   /** Connections that were opened on this machine beside the generator's own; null where the system does not tell. */
   otherConnections: number | null

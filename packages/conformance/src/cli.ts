@@ -1,16 +1,10 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
+import { NoResponse } from '@startgrid/wire/reader.ts'
 import { type Target, TargetError, targetOf } from '@startgrid/wire/target.ts'
-import {
-  CAPABILITIES,
-  type Capability,
-  checkConformance,
-  formatReport,
-  NoResponse,
-  type Options,
-  ROLES,
-  type Role,
-} from './index.ts'
+import { formatReport } from './contract/report.ts'
+import { checkConformance, type Options } from './contract/runner.ts'
+import { CAPABILITIES, type Capability, ROLES, type Role } from './contract/subject.ts'
 import { FORMS } from './protocol/forms.ts'
 import { checkRfc9112 } from './protocol/rfc9112.ts'
 

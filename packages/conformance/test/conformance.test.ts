@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { findApps } from '../../grid/src/apps.ts'
 import { launch } from '../../grid/src/launcher.ts'
 import { describeRequest } from '../src/contract/finding.ts'
-import { checkConformance } from '../src/index.ts'
+import { checkConformance } from '../src/contract/runner.ts'
 
 test('a server that does not respond ends the run soon', async () => {
   const sockets = new Set<Socket>()

@@ -40,8 +40,8 @@ export interface Counts {
   /** Counted responses by status. */
   statuses: Record<string, number>
   /**
-   * Connections over TLS, those of the warm-up included, by what was agreed on: protocol, cipher, group of the key exchange, ALPN, and whether the
-   * handshake was full or resumed a session. Empty without TLS.
+   * Connections over TLS, those of the warm-up included, by what was agreed on: protocol, cipher, group of the key exchange,
+   * ALPN. Empty without TLS.
    */
   handshakes: Record<string, number>
 }

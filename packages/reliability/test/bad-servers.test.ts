@@ -2,9 +2,8 @@ import { match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { APPS, BASELINE, type Role } from '@startgrid/grid/apps.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { FAULTS } from '../src/faults/index.ts'
-import { tryFault } from '../src/run.ts'
-import { Subject } from '../src/subject/subject.ts'
+import { FAULTS, tryFault } from '../src/matrix.ts'
+import { Subject } from '../src/subject.ts'
 
 /** What each fault finds in a server that has a defect (bad/src/server.ts). */
 

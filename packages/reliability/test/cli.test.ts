@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { FAULTS } from '../src/faults/index.ts'
+import { FAULTS } from '../src/matrix.ts'
 
-const CLI = fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 
 function cli(...args: string[]): { code: number | null; out: string; err: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { encoding: 'utf8' })

@@ -1,9 +1,8 @@
 import { describe, test } from 'node:test'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { FAULTS } from '../src/faults/index.ts'
-import { tryFault } from '../src/run.ts'
-import { Subject } from '../src/subject/subject.ts'
+import { FAULTS, tryFault } from '../src/matrix.ts'
+import { Subject } from '../src/subject.ts'
 
 /** Every fault on an ssr app, which has the most to lose, each on that of another framework. `pnpm reliability` tries all apps. */
 

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APPS } from '@startgrid/grid/apps.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { formatMatrix } from '../src/cli/matrix.ts'
 import type { Clients } from '../src/clients/clients.ts'
-import type { Fault } from '../src/fault.ts'
-import { type Cell, tryFaults } from '../src/run.ts'
+import { type Cell, formatMatrix, tryFaults } from '../src/matrix.ts'
+import type { Fault } from '../src/subject.ts'
 
 /** Tries something on two apps that are never started. @returns what is said of both */
 async function trial(parts: Partial<Fault>, signal = new AbortController().signal) {

@@ -80,14 +80,13 @@ export function connect(
   return connectTls({ ...all, ...tls }, onReady)
 }
 
-/** Such as `TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, http/1.1, full`; undefined without TLS. */
+/** Such as `TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, http/1.1`; undefined without TLS. */
 export function describeTls(socket: Socket): string | undefined {
   if (!(socket instanceof TLSSocket)) return undefined
   const exchange = socket.getEphemeralKeyInfo()
   const group = exchange !== null && 'name' in exchange ? exchange.name : 'unknown group'
-  const kind = socket.isSessionReused() ? 'resumed' : 'full'
   const { name } = socket.getCipher()
-  return [socket.getProtocol(), name, group, socket.alpnProtocol || 'no ALPN', kind].join(', ')
+  return [socket.getProtocol(), name, group, socket.alpnProtocol || 'no ALPN'].join(', ')
 }
 
 /** Why TLS failed, as a sentence; undefined if it was not the certificate. */

@@ -5,7 +5,21 @@ import type { Request } from '@startgrid/wire/request.ts'
 import type { Expectation } from './expectation.ts'
 import { describeRequest, type Finding } from './finding.ts'
 import { judge } from './judge.ts'
-import type { Subject } from './subject.ts'
+import type { Capability, Role, Subject } from './subject.ts'
+
+/** One line of the contract, as a test. */
+export interface Check {
+  name: string
+  /** The roles it applies to; default all. */
+  roles?: readonly Role[]
+  /** Skipped if this is absent. */
+  needs?: Capability
+  /** Runs only if the caller can read the log. */
+  needsLog?: true
+  /** Runs only if the caller says that a proxy in front compresses. */
+  needsCompression?: true
+  run(probe: Probe): Promise<void>
+}
 
 /** One difference between the server and the contract. */
 export interface Difference {

@@ -2,11 +2,32 @@ import { ask, openConnection } from '@startgrid/wire/client.ts'
 import type { Response } from '@startgrid/wire/reader.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Check } from './check.ts'
-import { CHECKS } from './checks/index.ts'
+import { assets } from './checks/assets.ts'
+import { bodies } from './checks/bodies.ts'
+import { connections } from './checks/connections.ts'
+import { ids } from './checks/ids.ts'
+import { log } from './checks/log.ts'
+import { page } from './checks/page.ts'
+import { routes } from './checks/routes.ts'
+import { stream } from './checks/stream.ts'
 import { assetUrls } from './markup.ts'
-import { type Difference, GaveUp, Probe } from './probe.ts'
+import { type Check, type Difference, GaveUp, Probe } from './probe.ts'
 import type { Capability, Role, Subject } from './subject.ts'
+
+/** What `checkConformance` throws. */
+export { NoResponse }
+
+/** All checks, in the order of the contract. */
+export const CHECKS: readonly Check[] = [
+  ...routes,
+  ...page,
+  ...stream,
+  ...assets,
+  ...bodies,
+  ...ids,
+  ...connections,
+  ...log,
+]
 
 export interface Options {
   target: Target

@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Launch } from '@startgrid/grid/launcher.ts'
+import { fileURLToPath } from 'node:url'
+import type { App } from '@startgrid/grid/apps.ts'
+import type { Launch, Startable } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import { ask, outcomeOf, type Seen } from '../clients/ask.ts'
-import type { Fault } from '../fault.ts'
-import { failingApp } from '../subject/failing-app.ts'
-import type { Subject } from '../subject/subject.ts'
+import type { Fault, Subject } from '../subject.ts'
+
+const STARTER = fileURLToPath(new URL('../../fixtures/failing/', import.meta.url))
 
 /** The handler timeout of this test in milliseconds; the apps' default is 20 s. */
 const LIMIT_MS = 1_000
@@ -137,4 +140,16 @@ function judgeResponse(failure: Failure, seen: Seen): string[] {
   if (headerValue(headers, 'x-request-id') !== idOf(failure))
     findings.push(`${about(failure)}: the client does not get its id.`)
   return findings
+}
+
+/**
+ * The app with routes that fail, each in its own way. FIXTURE_ROLE must say which role it has.
+ * @throws {Error} naming the file to add, if nobody has written these routes for its framework
+ */
+function failingApp({ framework, runtime, name, directory }: App): Startable {
+  if (!existsSync(`${directory}/fixtures/failing.ts`))
+    throw new Error(
+      `The failing routes of ${framework} are missing: add apps/${framework}/fixtures/failing.ts.`,
+    )
+  return { name: `${name} with failing routes`, runtime, role: framework, directory: STARTER }
 }

@@ -4,9 +4,8 @@ import { methodOf } from '@startgrid/wire/request.ts'
 import { ask, Client, outcomeOf } from '../clients/ask.ts'
 import { LIGHT } from '../clients/clients.ts'
 import { abortsOf, leave, stepsOf } from '../clients/mix.ts'
-import type { Fault } from '../fault.ts'
-import { countFiles, type Footprint, footprintOf, measurable } from '../subject/footprint.ts'
-import type { Subject } from '../subject/subject.ts'
+import { countFiles, type Footprint, footprintOf, measurable } from '../footprint.ts'
+import type { Fault, Subject } from '../subject.ts'
 import { oversizedRequests } from './limits.ts'
 
 /** How often the app is looked at, each time after the same work. What it fills once, it has filled in the first two. */

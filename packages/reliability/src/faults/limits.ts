@@ -3,7 +3,7 @@ import type { Request } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { ask, isCut, outcomeOf } from '../clients/ask.ts'
 import { LIGHT } from '../clients/clients.ts'
-import type { Fault } from '../fault.ts'
+import type { Fault } from '../subject.ts'
 
 /** Bytes, of docs/contract.md. */
 const BODY_LIMIT = 65_536

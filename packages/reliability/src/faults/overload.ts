@@ -4,7 +4,7 @@ import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import { ask, outcomeOf, type Seen } from '../clients/ask.ts'
 import { findFailures } from '../clients/clients.ts'
-import type { Fault } from '../fault.ts'
+import type { Fault } from '../subject.ts'
 
 /** Milliseconds of pause after a response: a client that is refused asks three times per second. */
 const PAUSE_MS = 300

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { LaunchError, type LaunchOptions, type Startable } from '@startgrid/grid/launcher.ts'
-import type { Fault } from '../fault.ts'
-import type { Subject } from '../subject/subject.ts'
+import type { Fault, Subject } from '../subject.ts'
 
 /** An app that cannot start says why once, in words, and does not hang or print a stack. */
 export const refusedStart: Fault = {

@@ -3,9 +3,7 @@ import { until } from '@startgrid/cli/until.ts'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { ask } from '../clients/ask.ts'
 import { findCrossed, findFailures, LIGHT } from '../clients/clients.ts'
-import type { Fault } from '../fault.ts'
-import { findBadEnding, PATIENT } from '../subject/ending.ts'
-import type { Subject } from '../subject/subject.ts'
+import { type Fault, findBadEnding, PATIENT, type Subject } from '../subject.ts'
 
 /** A release: two copies of an app behind NGINX are restarted in turn. And a crash: one of them is killed. */
 export const restart: Fault = {

@@ -2,9 +2,7 @@ import { until } from '@startgrid/cli/until.ts'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { ask } from '../clients/ask.ts'
 import { findCrossed, findFailures, LIGHT, type Tally } from '../clients/clients.ts'
-import type { Fault } from '../fault.ts'
-import { findBadEnding, PATIENT } from '../subject/ending.ts'
-import type { Subject } from '../subject/subject.ts'
+import { type Fault, findBadEnding, PATIENT, type Subject } from '../subject.ts'
 
 /** An orchestrator ends an app that is in use, and no client notices. */
 export const sigterm: Fault = {

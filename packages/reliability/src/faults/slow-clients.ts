@@ -2,8 +2,7 @@ import { until } from '@startgrid/cli/until.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { connect } from '@startgrid/wire/target.ts'
 import { findFailures, LIGHT } from '../clients/clients.ts'
-import type { Fault } from '../fault.ts'
-import type { Subject } from '../subject/subject.ts'
+import type { Fault, Subject } from '../subject.ts'
 
 /** What slow clients send at one byte per second, and seconds after which the last must be cut off: longer than the apps take alone (15 and 65). */
 const WAYS = { headers: 45, body: 90 } as const

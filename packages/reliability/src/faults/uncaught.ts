@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { PATIENCE } from '../clients/ask.ts'
-import type { Fault } from '../fault.ts'
-import { preload } from '../subject/footprint.ts'
-import type { Subject } from '../subject/subject.ts'
+import { preload } from '../footprint.ts'
+import type { Fault, Subject } from '../subject.ts'
 
 /** The signals that tell fixtures/preload/uncaught.ts what to do. */
 const CAUSES = [

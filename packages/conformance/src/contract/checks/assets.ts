@@ -4,10 +4,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Response } from '@startgrid/wire/reader.ts'
 import type { Request } from '@startgrid/wire/request.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import type { Check } from '../check.ts'
 import { asset, problem } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
-import type { Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe.ts'
 import { assetType } from '../route.ts'
 
 /** An Accept-Encoding (RFC 9110 section 12.5.3), and which codings are right. */

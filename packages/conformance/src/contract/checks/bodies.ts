@@ -2,10 +2,9 @@ import type { Connection } from '@startgrid/wire/client.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
 import type { Request } from '@startgrid/wire/request.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import type { Check } from '../check.ts'
 import { type Expectation, otherMethod, refused } from '../expectation.ts'
 import { describeRequest } from '../finding.ts'
-import { GaveUp, type Probe } from '../probe.ts'
+import { type Check, GaveUp, type Probe } from '../probe.ts'
 import { plainRoute, UNKNOWN_PATH } from '../route.ts'
 
 /** Bytes of a body. More is 413 if a handler reads it. */

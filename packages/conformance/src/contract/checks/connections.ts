@@ -1,8 +1,7 @@
 import { headerValue, methodOf, type Request, requestBytes } from '@startgrid/wire/request.ts'
 import { authority } from '@startgrid/wire/target.ts'
-import type { Check } from '../check.ts'
 import { document, type Expectation, otherMethod, problem } from '../expectation.ts'
-import type { Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
 /** A request and the response that the contract wants. */

@@ -1,6 +1,6 @@
 import type { Header } from '@startgrid/wire/request.ts'
-import type { Check } from '../check.ts'
 import { otherMethod, problem } from '../expectation.ts'
+import type { Check } from '../probe.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
 const VALID = ['a', '-', '_', '0', 'a'.repeat(64), 'constructor', 'AZaz09-_']

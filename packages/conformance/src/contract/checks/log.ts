@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '@startgrid/wire/request.ts'
-import type { Check } from '../check.ts'
 import { otherMethod, problem } from '../expectation.ts'
-import type { Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe.ts'
 import { plainRoute, UNKNOWN_PATH } from '../route.ts'
 
 /** One line of the access log. */

@@ -1,12 +1,11 @@
 import { gunzipSync } from 'node:zlib'
 import type { Request } from '@startgrid/wire/request.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import type { Check } from '../check.ts'
 import { document, type Expectation, invalid } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
 import { assetUrls } from '../markup.ts'
 import { nonceOf } from '../policy.ts'
-import type { Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe.ts'
 
 /** Values that are not a number, not a whole number, or out of range for every limit. */
 const INVALID = [

@@ -1,8 +1,7 @@
 import type { Request } from '@startgrid/wire/request.ts'
-import type { Check } from '../check.ts'
 import { document, type Expectation, health, otherMethod, problem, text } from '../expectation.ts'
 import { describeRequest } from '../finding.ts'
-import type { Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe.ts'
 import { routesOf, UNKNOWN_PATH } from '../route.ts'
 import type { Role } from '../subject.ts'
 

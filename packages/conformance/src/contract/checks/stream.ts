@@ -3,11 +3,10 @@ import { PRODUCTS, product } from '@startgrid/shared/page/shop/product.ts'
 import { ask } from '@startgrid/wire/client.ts'
 import type { Fragment, Response } from '@startgrid/wire/reader.ts'
 import type { Request } from '@startgrid/wire/request.ts'
-import type { Check } from '../check.ts'
 import { document } from '../expectation.ts'
 import { compareBytes, type Finding } from '../finding.ts'
 import { assembleStream, productNames, withoutSecrets } from '../markup.ts'
-import type { Probe } from '../probe.ts'
+import type { Check, Probe } from '../probe.ts'
 
 const ITEMS = 3
 const DEFAULT_DELAY = 50

@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { App } from '@startgrid/grid/apps.ts'
 import { type Launch, type LaunchOptions, launch, type Startable } from '@startgrid/grid/launcher.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { Clients, type ClientsOptions } from '../clients/clients.ts'
+import { Clients, type ClientsOptions } from './clients/clients.ts'
 
 interface SubjectOptions {
   readonly app: App
@@ -62,4 +63,40 @@ export class Subject {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     }
   }
+}
+
+/** A failure that happens in production, and what an app must do then: a row of the matrix, and of docs/reliability.md. */
+export interface Fault {
+  /** Its name on the command line: `sigterm`. */
+  readonly name: string
+  /** Apps that may be tried at the same time without disturbing each other. */
+  readonly atOnce: number
+  /** Why this app cannot be tried, as a sentence; undefined if it can. */
+  absent?(app: App): string | undefined
+  /** Tries one app. @returns what went wrong, a sentence each; a thrown error counts as one */
+  run(subject: Subject): Promise<string[]>
+}
+
+/** For `Subject.launch`: more time to drain than the default, which a busy machine may exceed. */
+export const PATIENT = { SHUTDOWN_TIMEOUT_MS: '60000' }
+
+/**
+ * Sends an app a stop signal, and waits for its end.
+ * @param limitMs milliseconds, more than the app's own deadline
+ * @returns findings; empty if the exit code is the expected one
+ */
+export async function findBadEnding(
+  { app, stop, output }: Pick<Launch, 'app' | 'stop' | 'output'>,
+  expected: number,
+  limitMs = 90_000,
+): Promise<string[]> {
+  const timer = new AbortController()
+  const late = sleep(limitMs, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const)
+  const code = await Promise.race([stop(), late])
+  timer.abort()
+  if (code === expected) return []
+  const how =
+    code === 'late' ? `still runs ${limitMs / 1000} s after SIGTERM` : `ended with ${code ?? 'a signal'}`
+  const line = output().trim().split('\n').at(-1) ?? ''
+  return [`${app.name} ${how}; it should end with ${expected}. Its last line: ${line.slice(0, 300)}`]
 }

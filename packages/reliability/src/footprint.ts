@@ -15,7 +15,7 @@ export interface Footprint {
 
 /** The options that have an app's runtime load a file of `fixtures/preload/` first; the app does not know. */
 export function preload({ runtime }: Pick<App, 'runtime'>, name: string): string[] {
-  const file = fileURLToPath(new URL(`../../fixtures/preload/${name}.ts`, import.meta.url))
+  const file = fileURLToPath(new URL(`../fixtures/preload/${name}.ts`, import.meta.url))
   return [runtime === 'bun' ? '--preload' : '--import', file]
 }
 

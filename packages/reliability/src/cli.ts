@@ -6,10 +6,8 @@ import { createProgress } from '@startgrid/cli/progress.ts'
 import { listOf, oneLine, wrap } from '@startgrid/cli/text.ts'
 import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 import { requireNginx } from '@startgrid/nginx/find.ts'
-import type { Fault } from '../fault.ts'
-import { FAULTS } from '../faults/index.ts'
-import { type Cell, tryFaults } from '../run.ts'
-import { formatMatrix } from './matrix.ts'
+import { type Cell, FAULTS, formatMatrix, tryFaults } from './matrix.ts'
+import type { Fault } from './subject.ts'
 
 const OPTIONS = {
   fault: texts('NAME', `only this one; may be given again: ${listOf(FAULTS.map(({ name }) => name))}`),
