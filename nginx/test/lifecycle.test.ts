@@ -51,7 +51,7 @@ describe('lifecycle', { skip }, () => {
     while (app.seen.at(-1)?.url !== '/slow') await sleep(5)
     const stopped = instance.stop()
     while (
-      await exchange(address, '').then(
+      await request(address, '/ceiling').then(
         () => true,
         () => false,
       )
