@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { test } from 'node:test'
 
 /**
- * Tests that start nothing and change nothing outside of themselves share one process: alone, each of these seventy files would load the
+ * Tests that start nothing and change nothing outside of themselves share one process: alone, each of these files would load the
  * same modules again. Outside of these folders, their names end in `.unit.test.ts`.
  */
 

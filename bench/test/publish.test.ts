@@ -79,19 +79,9 @@ test('a page without a place for its figures, and a file that is no result, are 
   const path = directory(t)
   writeFileSync(join(path, 'studies/paper.md'), '# paper\n')
   throws(() => writePages([PAPER], path), ResultError)
-  const refused: [stored: string, sentence: RegExp][] = [
-    ['{"schema": 7}', /paper\.json is not a result of this version/],
-    [
-      '{"schema": 1}',
-      /paper\.json is not .* of this version \(its schema is 1, here it is 7\): measure again\.$/,
-    ],
-    ['[', /paper\.json cannot be read/],
-  ]
-  for (const [stored, sentence] of refused) {
-    const [file = ''] = globSync('studies/results/*/paper.json', { cwd: path })
-    writeFileSync(join(path, file), stored)
-    throws(() => writePages([PAPER], path), { name: 'ResultError', message: sentence })
-  }
+  const [file = ''] = globSync('studies/results/*/paper.json', { cwd: path })
+  writeFileSync(join(path, file), '[')
+  throws(() => writePages([PAPER], path), { name: 'ResultError', message: /paper\.json cannot be read/ })
 })
 
 test('a claim that is not reproduced names the versions of the source and ours', () => {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { APPS, FRAMEWORKS, ROLES } from '@startgrid/grid/apps.ts'
 import { describePlan } from '../../src/cli/commands/grid.ts'
 import { readOptions } from '../../src/cli/options.ts'
+import { heatsWithin, leastTimeMs } from '../../src/experiment/budget.ts'
 import { expectedHeatMs, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
 import { createResult } from '../../src/experiment/result.ts'
@@ -111,5 +112,25 @@ test('a dry run tells cells, heats, order, time and what to expect', () => {
   assert.ok(
     text.split('\n').every((line) => line.length <= 80),
     text,
+  )
+})
+
+const all = readOptions([])
+const wholePlan = createResult(gridExperiment(all), all, '')
+
+test('more time gives more heats', () => {
+  assert.equal(heatsWithin(320_000, wholePlan), 3)
+  assert.ok(heatsWithin(600_000, wholePlan) > 3)
+  const few = { ...wholePlan, cells: wholePlan.cells.filter(({ app }) => /^(node|fastify)\//.test(app)) }
+  assert.ok(heatsWithin(300_000, few) > 6)
+  assert.equal(heatsWithin(1000, wholePlan), 2)
+  assert.equal(heatsWithin(86_400_000, wholePlan), 100)
+})
+
+test('the least time is that of two heats of every role', () => {
+  const least = leastTimeMs(wholePlan)
+  assert.ok(least > 120_000 && least < 240_000, `${least}`)
+  assert.ok(
+    least > leastTimeMs({ ...wholePlan, cells: wholePlan.cells.filter(({ role }) => role === 'hello') }),
   )
 })

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
-import { whyVoid } from '../../src/judge/gates.ts'
+import type { whyVoid } from '../../src/judge/gates.ts'
+import type { Measured } from '../../src/judge/launches.ts'
 import type { Cell } from '../../src/model/cell.ts'
 import type { Analysis, MainMetric, RaceFigures } from '../../src/model/figures.ts'
 import { analyseAll, cellOf, heatOf, measuredOf, raceOf, sliceOf } from '../fixtures/laboratory.ts'
@@ -46,12 +47,6 @@ test('a clear winner is first, and the others are tied', () => {
       ['koa/hello direct', 2, 3],
     ],
   )
-})
-
-test('by cost, the lowest is first', () => {
-  const race = raceIn(analyseAll(RACE), 'cpu')
-  assert.deepEqual(race.ranks[0], { cell: 'bun/hello direct', from: 1, to: 1 })
-  assert.ok(ratioOf(race, 'bun/hello direct').value < 0.51)
 })
 
 test('a ratio is that of geometric means, and heats cancel out of it', () => {
@@ -154,27 +149,6 @@ test('without bare node the first valid cell is the baseline: to choose the best
   assert.equal(control, null)
 })
 
-test('what the gates say by default voids as well', () => {
-  const analysis = analyseAll({ ...RACE, conformance: [] }, whyVoid)
-  assert.ok(analysis.cells.every((one) => one.void === 'the contract was not checked'))
-  assert.deepEqual(analysis.races, [])
-})
-
-test('the judge sees the slices of the cell, and why it failed', () => {
-  const failures = [
-    { cell: KOA.id, reason: 'it ended' },
-    { cell: BUN.id, reason: 'another' },
-  ]
-  const heats = RACE.heats.map((heat, index) => (index === 1 ? { ...heat, failures } : heat))
-  analyseAll({ ...RACE, heats }, ({ cell, slices, failures: own, conformance }) => {
-    assert.equal(slices.length, 4)
-    assert.ok(slices.every((slice) => slice.cell === cell.id))
-    assert.deepEqual(conformance?.differences, [])
-    if (cell.id === KOA.id) assert.deepEqual(own, ['it ended'])
-    return null
-  })
-})
-
 test('a launch is its slices that count: warm-up and disturbed ones do not', () => {
   const half = { seconds: 0.6, cpuSeconds: { app: 0.6, proxy: 0, generator: 0.3 } }
   const slices = [
@@ -202,17 +176,6 @@ test('cells are compared inside passes: what slows all of a pass changes no rati
   const heats = [1, 2].map((heat) => heatOf(heat, [...pass(NODE.id, 1000), ...fast]))
   const analysis = analyseAll(measuredOf([NODE, KOA], heats))
   near(ratioOf(raceIn(analysis), KOA.id).value, 2)
-})
-
-test('a launch whose slices were mostly disturbed keeps all of them', () => {
-  const heats = RACE.heats.map((heat, index) => ({
-    ...heat,
-    slices: heat.slices.map((one) =>
-      index === 0 && one.cell === KOA.id ? { ...one, disturbed: true } : one,
-    ),
-  }))
-  const analysis = analyseAll({ ...RACE, heats })
-  assert.equal(analysis.cells.find(({ cell }) => cell === KOA.id)?.launches, 4)
 })
 
 test('one heat gives figures without intervals', () => {
@@ -244,22 +207,6 @@ test('cells that never met are compared without an interval', () => {
   assert.notEqual(race.pairs.find(({ a, b }) => a === NODE.id && b === KOA.id)?.pAdjusted, null)
 })
 
-test('where the CPU is not known there is no race by it', () => {
-  const heats = RACE.heats.map((heat) => ({
-    ...heat,
-    slices: heat.slices.map((one) => ({ ...one, cpuSeconds: { app: null, proxy: null, generator: null } })),
-  }))
-  const analysis = analyseAll({ ...RACE, heats })
-  assert.deepEqual(
-    analysis.races.map(({ metric }) => metric),
-    ['rate'],
-  )
-  const [figures] = analysis.cells
-  assert.deepEqual([figures?.figures.cpu, figures?.coreUse], [undefined, null])
-  assert.deepEqual(figures?.cpu, { app: null, proxy: null, generator: null })
-  assert.ok(figures?.figures.rate)
-})
-
 test('skipped cells and cells that never responded have no figures and no place', () => {
   const skipped = { ...cellOf('njs/hello'), skipped: 'there is no NGINX' }
   const silent = cellOf('hono/hello')
@@ -280,14 +227,96 @@ test('what a race could have shown is above 1, more with Holm, and less with mor
   assert.ok((raceIn(analyseAll({ ...RACE, heats: twice })).smallestEffect?.single ?? 9) < single)
 })
 
-test('nothing measured is nothing to analyse', () => {
-  const analysis = analyseAll({ ...RACE, heats: [] })
-  assert.deepEqual([analysis.races, analysis.proxyCosts], [[], []])
-  assert.ok(analysis.cells.every(({ figures, launches }) => figures.rate === undefined && launches === 0))
+const DIRECT = cellOf('node/hello')
+const NGINX = cellOf('node/hello', 'nginx')
+const cellsOf = (measured: Measured) => analyseAll(measured).cells
+
+test('peak memory is the highest of the launches that served the cell', () => {
+  const launches = (app: number, nginx: number | null) => [
+    { app: 'node/hello', peakMemory: app },
+    { app: 'nginx', peakMemory: nginx },
+  ]
+  const slices = [DIRECT, NGINX].map(({ id }) => sliceOf(id, 100))
+  const heats = [
+    heatOf(1, slices, { launches: launches(100, 20) }),
+    heatOf(2, slices, { launches: launches(120, null) }),
+    heatOf(1, [], { race: 'ssr', launches: launches(999, 999) }),
+  ]
+  const [direct, nginx] = cellsOf(measuredOf([DIRECT, NGINX], heats)).map(({ peakMemory }) => peakMemory)
+  assert.deepEqual(direct, { app: 120, proxy: null })
+  assert.deepEqual(nginx, { app: 120, proxy: 20 })
 })
 
-test('analysing changes nothing that was measured, and comes out the same again', () => {
-  const before = structuredClone(RACE)
-  assert.deepEqual(analyseAll(RACE), analyseAll(RACE))
-  assert.deepEqual(RACE, before)
+test('the cost of server and proxy is their sum, and unknown if one is', () => {
+  const cpuSeconds = { app: 0.05, proxy: 0.14, generator: 0.2 }
+  const known = measuredOf([NGINX], [heatOf(1, [sliceOf(NGINX.id, 100, { cpuSeconds })])])
+  const [figures] = cellsOf(known)
+  near(figures?.figures.cpu?.value, 0.0019)
+  near(figures?.cpu.proxy, 0.0014)
+  near(figures?.coreUse, 0.95)
+  const unknown = heatOf(1, [sliceOf(NGINX.id, 100, { cpuSeconds: { ...cpuSeconds, proxy: null } })])
+  const [other] = cellsOf(measuredOf([NGINX], [unknown]))
+  assert.deepEqual([other?.figures.cpu, other?.coreUse, other?.cpu.proxy], [undefined, null, null])
+  near(other?.cpu.app, 0.0005)
+})
+
+test('a mean has an interval from two launches on', () => {
+  const heat = (number: number, count: number) => heatOf(number, [sliceOf(DIRECT.id, count)])
+  const [figures] = cellsOf(measuredOf([DIRECT], [heat(1, 100), heat(2, 110)]))
+  near(figures?.figures.rate?.value, Math.sqrt(100 * 110) / 0.2)
+  // Student's t with one degree of freedom on two logarithms: 12.7062 times half their distance.
+  near(
+    figures?.figures.rate?.high,
+    (Math.sqrt(100 * 110) / 0.2) * Math.exp((12.7062 * Math.log(1.1)) / 2),
+    1e-4,
+  )
+})
+
+const APPS = ['node/hello', 'koa/hello', 'bun/hello']
+const CELLS = [
+  ...APPS.flatMap((app) => [cellOf(app), cellOf(app, 'nginx')]),
+  cellOf('node/hello#2', 'direct', 'node/hello'),
+  cellOf('node/hello#2', 'nginx', 'node/hello'),
+]
+/** Launches of very different speed, each with its proxied cell at about a half. */
+const LAUNCHES: Record<string, number[]> = {
+  'node/hello': [1000, 3000, 500, 2000],
+  'koa/hello': [900, 1000, 2500, 700],
+  'bun/hello': [4000, 1500, 3000, 6000],
+  'node/hello#2': [800, 2500, 900, 1100],
+}
+const NOISE = [1.01, 0.99, 1, 1.005]
+const proxied = Object.fromEntries(
+  Object.entries(LAUNCHES).flatMap(([app, speeds], place) => [
+    [`${app} direct`, speeds],
+    [`${app} nginx`, speeds.map((speed, heat) => 0.5 * speed * (NOISE[(heat + place) % 4] ?? 1))],
+  ]),
+)
+const costs = analyseAll(raceOf(CELLS, proxied)).proxyCosts
+
+test('every app has its cost in both metrics, but for the twin', () => {
+  assert.deepEqual(
+    costs.map(({ app, topology, metric }) => `${app} ${topology} ${metric}`).sort(),
+    APPS.flatMap((app) => [`${app} nginx cpu`, `${app} nginx rate`]).sort(),
+  )
+})
+
+test('however launches differ, the difference within them is as sure as its own noise', () => {
+  for (const { ratio } of costs.filter(({ metric }) => metric === 'rate')) {
+    near(ratio.value, 0.5 * (1.01 * 0.99 * 1 * 1.005) ** (1 / 4))
+    assert.ok((ratio.low ?? 0) > 0.48 && (ratio.high ?? 1) < 0.52, JSON.stringify(ratio))
+  }
+})
+
+test('an app without one of its cells has no cost, and a heat without one of them tells nothing', () => {
+  const { 'koa/hello direct': koa = [], ...others } = proxied
+  const without = analyseAll(
+    raceOf(CELLS, { ...others, 'koa/hello direct': [koa[0] ?? 0, Number.NaN, Number.NaN, Number.NaN] }),
+    ({ cell }) => (cell.id === 'bun/hello direct' ? 'one error' : null),
+  ).proxyCosts.filter(({ metric }) => metric === 'rate')
+  assert.deepEqual(
+    without.map(({ app }) => app),
+    ['node/hello', 'koa/hello'],
+  )
+  near(without[1]?.ratio.value, 0.5 * (NOISE[1] ?? 1))
 })

@@ -48,27 +48,6 @@ function textOf(result: Result, columns = 120): string {
 describe('latencies of a race of the grid', () => {
   const result = withLatencies()
 
-  test('are p50 and p99 in open loop, with intervals over launches', () => {
-    for (const [index, id] of APPS.entries()) {
-      const { figures, openLoop } = figuresOf(result, id)
-      const ms = MEDIANS[index] ?? 0
-      for (const [found, expected] of [
-        [figures['median-latency'], ms],
-        [figures['p99-latency'], 1.98 * ms],
-      ] as const)
-        assert.ok(found && Math.abs((1000 * found.value) / expected - 1) < 0.01, `${id}: ${found?.value}`)
-      assert.deepEqual(openLoop, { launches: 4, voidedBecause: null })
-    }
-  })
-
-  test('leave every other figure as it is', () => {
-    const plain = rateResult().analysis
-    const { openLoop: _, figures, ...others } = figuresOf(result, APPS[1] ?? '')
-    const { openLoop: __, figures: before, ...same } = figuresOf(rateResult(), APPS[1] ?? '')
-    assert.deepEqual([figures.rate, figures.cpu, others], [before.rate, before.cpu, same])
-    assert.deepEqual(result.analysis?.races, plain?.races)
-  })
-
   test('stand in the table of the race, with the rate', () => {
     const text = textOf(result)
     assert.match(text, /framework × node 95 % rank req\/s 95 % p50 ms p99 ms/)
@@ -90,15 +69,5 @@ describe('latencies of a race of the grid', () => {
       /The latency of node is void: 10,000 requests per second are more than 90 % of what it can do\./,
     )
     assert.ok((figuresOf(wrong, 'koa/hello direct').figures.rate?.value ?? 0) > 0, 'its rate counts')
-  })
-
-  test('a late generator takes p99 and leaves the median', () => {
-    const histogram = histogramOf([...uniform(900, 0.5).map((ms) => 0.5 + ms), ...uniform(100, 20)])
-    const lagHistogram = histogramOf(uniform(100, 0.001).fill(30, 98))
-    const text = textOf(
-      withLatencies(() => ({ histogram, lagHistogram })),
-      1000,
-    )
-    assert.match(text, /No p99 of bun, node and koa: in more than half of the launches/)
   })
 })

@@ -1,9 +1,10 @@
-import { deepEqual, equal, ok } from 'node:assert/strict'
+import assert, { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { percentiles } from '@startgrid/loadgen/recording.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { isMeanSpoiled, isSpoiled, valueAt } from '../../src/judge/lateness.ts'
-import { histogramOf, uniform } from '../fixtures/trials.ts'
+import { whyNotKept, whyWrong } from '../../src/judge/trial.ts'
+import { histogramOf, trialOf, uniform } from '../fixtures/trials.ts'
 
 const none = uniform(1000, 0.001)
 
@@ -112,5 +113,36 @@ describe('planted stalls of a generator', () => {
     ok(some.part > 0.6 && some.counted < 1.05, JSON.stringify(some))
     const often = judge(50, 30, 4)
     ok(often.all > 1.15 && often.part < 0.1, JSON.stringify(often))
+  })
+})
+
+describe('an open-loop trial', () => {
+  test('is void with one error of any kind, which it names', () => {
+    for (const kind of ['connect', 'reset', 'timeout', 'parse'])
+      assert.equal(whyWrong(trialOf({ errors: { [kind]: 1 } })), `1 of 10001 requests failed (1 ${kind})`)
+    // A wrong response is a response.
+    for (const kind of ['status', 'body'])
+      assert.equal(whyWrong(trialOf({ errors: { [kind]: 1 } })), `1 of 10000 requests failed (1 ${kind})`)
+    assert.match(
+      whyWrong(trialOf({ errors: { reset: 2, timeout: 1 } })) ?? '',
+      /^3 of .* \(2 reset, 1 timeout\)$/,
+    )
+  })
+
+  test('is not void by what took too long while others used the machine, but by what was wrong', () => {
+    assert.equal(whyWrong(trialOf({ errors: { timeout: 9, connect: 1 }, disturbed: true })), null)
+    assert.match(whyWrong(trialOf({ errors: { timeout: 9, body: 1 }, disturbed: true })) ?? '', /\(1 body\)$/)
+  })
+
+  test('is void without responses, and without compared ones', () => {
+    assert.equal(whyWrong(trialOf({ requests: 0, checked: 0 })), 'no request got a response')
+    assert.equal(whyWrong(trialOf({ checked: 0 })), 'no response was compared')
+  })
+
+  test('is void where responses fell more than 1 % behind', () => {
+    assert.equal(whyNotKept(trialOf({ achieved: 990 })), null)
+    const late = { p50: 0, p90: 0, p99: 1.2, p999: 2, max: 3 }
+    assert.equal(whyNotKept(trialOf({ generatorBound: true, lag: late })), null, 'not the server’s fault')
+    assert.equal(whyNotKept(trialOf({ achieved: 989 })), '989 of 1,000 requests per second got a response')
   })
 })

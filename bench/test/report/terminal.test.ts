@@ -3,10 +3,11 @@ import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
 import type { Result } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/grid.ts'
+import { formatMarkdown } from '../../src/report/markdown.ts'
 import { formatTerminal, terminalStyle } from '../../src/report/terminal.ts'
 import { golden, rankedOf } from '../fixtures/golden.ts'
 import { interruptedResult, rateResult } from '../fixtures/results.ts'
-import { smallRace } from '../fixtures/small-race.ts'
+import { smallRace, withFigures } from '../fixtures/small-race.ts'
 
 function tablesOf(result: Result, columns = 80, color = false): string {
   return formatTerminal(documentOf(result), { columns, color })
@@ -108,4 +109,18 @@ describe('terminalStyle', () => {
     assert.equal(colorOf({ FORCE_COLOR: '1' }, { isTTY: false }), true)
     assert.equal(colorOf({ FORCE_COLOR: '0' }), false)
   })
+})
+
+test('a void cell has no number, and its reason below the table', () => {
+  const text = formatMarkdown(documentOf(smallRace()))
+  assert.match(text, /^\| ~~koa~~ +\| +void \| +\|/m)
+  assert.match(text, /^- Void: koa \(3 of 1,200 requests failed\)\.$/m)
+})
+
+test('what programs said is not markup', () => {
+  const finding = 'GET /<script>|*x* [link](http://example.org)'
+  const hostile = withFigures(smallRace(), () => ({ void: finding }))
+  const text = formatMarkdown(documentOf(hostile))
+  assert.doesNotMatch(text, /(?<!\\)<script/)
+  assert.match(text, /\\<script\\>\|\\\*x\\\* \\\[link\\\]\(/)
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stallOf } from '../../../src/judge/stall.ts'
-import type { Result } from '../../../src/model/result.ts'
-import { commentOf } from '../../../src/report/study/race-comment.ts'
-import { documentOfRace } from '../../../src/report/study/race-document.ts'
-import { golden } from '../../fixtures/golden.ts'
+import { stallOf } from '../../src/judge/stall.ts'
+import type { Result } from '../../src/model/result.ts'
+import { commentOf } from '../../src/report/study/race-comment.ts'
+import { documentOfRace } from '../../src/report/study/race-document.ts'
+import { golden } from '../fixtures/golden.ts'
 
 /** The stored race, with the longest wait of each slice; one per start is another. */
 function raceWith(longest: (system: string) => readonly [usual: number, once: number]): Result {

@@ -1,11 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
-import { fitToMachine, planCells } from '../../../src/experiment/cells.ts'
-import { analyse as analyseStudy } from '../../../src/judge/analysis.ts'
-import { unsteadyOf } from '../../../src/judge/findings.ts'
-import { newHeat } from '../../../src/measure/heat.ts'
-import type { LoadRace, Study, System } from '../../../src/model/experiment.ts'
-import { measureOnPaper, PAPER, type Rates } from '../../fixtures/laboratory.ts'
+import { fitToMachine, planCells } from '../../src/experiment/cells.ts'
+import { analyse as analyseStudy } from '../../src/judge/analysis.ts'
+import { unsteadyOf } from '../../src/judge/findings.ts'
+import { newHeat } from '../../src/measure/heat.ts'
+import type { LoadRace, Study, System } from '../../src/model/experiment.ts'
+import { measureOnPaper, PAPER, type Rates } from '../fixtures/laboratory.ts'
 
 const RATES: Rates = {
   fast: [40_000, 41_000, 39_500],
@@ -172,33 +172,12 @@ test('a system that cannot keep the contract is void', () => {
   equal(twice.undecided, 'fast is void: it breaks the contract: HEAD: expected 200, got 405')
 })
 
-test('a system that does not keep its core busy is void, unless it is not meant to', () => {
-  const idle = (result: ReturnType<typeof measureOnPaper>) => {
-    for (const slice of result.heats.flatMap(({ slices }) => slices))
-      if (slice.cell === 'race fast') slice.cpuSeconds = { app: slice.seconds / 2, proxy: 0, generator: 1 }
-  }
-  match(analyse(RATES, idle).twice.undecided ?? '', /^fast is void: the server used 51 % of its core$/)
-  const free = analyse(RATES, (result) => {
-    idle(result)
-    for (const cell of result.cells) cell.serverBound = false
-  })
-  equal(free.twice.verdict, 'holds')
-})
-
 test('one launch gives no interval; what was skipped gives no ratio', () => {
   equal(analyse({ fast: [2], slow: [1], wide: [1] }).twice.undecided, 'one launch gives no interval')
   const { twice } = analyse(RATES, ({ cells }) => {
     for (const cell of cells) if (cell.app === 'slow') cell.skipped = 'there is no NGINX'
   })
   equal(twice.undecided, 'slow was not measured: there is no NGINX')
-})
-
-test('a slice that others visibly took does not count, and voids nothing', () => {
-  const { twice } = analyse(RATES, ({ heats }) => {
-    const slice = heats[0]?.slices.find(({ cell, phase }) => cell === 'race slow' && phase === 'measure')
-    if (slice) heats[0]?.slices.push({ ...slice, pass: 2, disturbed: true, requests: 1 })
-  })
-  equal(twice.verdict, 'holds')
 })
 
 test('a probe and a load may be compared: two means, each with its own spread', () => {
