@@ -113,7 +113,7 @@ test('full: what dies during a run voids its cells, and the rest goes on', { ski
   if (nginx.kind !== 'none') process.kill(await findProcess(run.place, /nginx: master/), 'SIGKILL')
   await saying(run, 'heat 2 of')
   await findProcess(run.place, /server\.ts status/, 'loaded')
-  process.kill(await findProcess(run.place, /loadgen\/src\/engine\/child\.ts/), 'SIGKILL')
+  process.kill(await findProcess(run.place, /loadgen\/src\/child\.ts/), 'SIGKILL')
   const { code, stderr } = await run.ended
   assert.equal(code, 1, stderr)
   assertNothingLeft(run.place)
