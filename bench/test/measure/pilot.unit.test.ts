@@ -55,13 +55,15 @@ async function run(
     const { absent, keeps, ended = null, ...subject } = subjects[app] ?? {}
     if (absent) failures.set(id, absent)
     if (absent !== undefined) continue
+    let asked = 0
     const server = createServer(subject.respond ?? saying('x'))
     if (keeps !== undefined) server.maxConnections = keeps
     const port = await listen(context, server)
     ports.set(port, subject)
     running.set(id, {
       target: { host: '127.0.0.1', port },
-      whyEnded: async () => ended,
+      // Its connections break a moment before its end is known.
+      whyEnded: async () => (++asked > 2 ? ended : null),
       beginAccount: async () => async () => () => ({
         cpuSeconds: { app: 0.1, proxy: 0, generator: 0.1 },
         disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
