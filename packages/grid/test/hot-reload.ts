@@ -85,7 +85,7 @@ export function testHotReload(apps: readonly App[]): void {
         await mark(visit.page)
         await copy.append('src/ssr.ts', "console.log('A new process.')\n")
         await visit.page.waitForFunction(() => !('isMarked' in window))
-        await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
+        await seen(visit.page, visit.page.getByRole('heading', { name: 'Our teas' }))
         assert.match(copy.output(), /A new process/)
       })
     }
