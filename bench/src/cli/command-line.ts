@@ -1,5 +1,4 @@
-import { helpOf, pick } from '@startgrid/cli/options.ts'
-import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { helpOf } from '@startgrid/cli/options.ts'
 import { STUDIES } from '../../studies/index.ts'
 import { COMMANDS_ANYWHERE } from './commands/anywhere.ts'
 import { GRID, PUBLISH, STUDY } from './option-table.ts'
@@ -8,20 +7,13 @@ import { type Command, helpOfCommands, type Program } from './program.ts'
 const { race, ...others } = COMMANDS_ANYWHERE
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  grid: {
-    usage: 'grid',
-    says: 'what runs without a command; grid --help has all options',
-    more: `Every app, directly and behind NGINX: about 5 minutes. --max-time covers all but the first proof of equality. Frameworks: ${FRAMEWORKS.join(', ')}.`,
-    options: GRID,
-    run: async (args) => (await import('./commands/grid.ts')).gridCommand(args),
-  },
   race,
   study: {
     usage: 'study NAME',
     says: 'a published claim, or a question of ours, tested here',
     more: `Studies: ${STUDIES.map(({ name }) => name).join(', ')}. Without a name, --all and --list.`,
     options: STUDY,
-    run: async (args) => (await import('./commands/study.ts')).studyCommand(args),
+    run: async (...words) => (await import('./commands/study.ts')).studyCommand(...words),
   },
   ...others,
   publish: {
@@ -33,19 +25,19 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 }
 
-/** What `pnpm bench --help` prints: one screen. */
-const HELP = `pnpm bench [options]   every app, directly and behind NGINX: about 5 minutes
+/** `pnpm bench`, whose help is one screen. */
+export const BENCH: Program = {
+  name: 'pnpm bench',
+  commands: COMMANDS,
+  usual: {
+    options: GRID,
+    run: async (...words) => (await import('./commands/grid.ts')).gridCommand(...words),
+  },
+  help: `pnpm bench [options]   every app, directly and behind NGINX: about 5 minutes
 pnpm bench COMMAND     each has its own --help
 
 ${helpOfCommands(Object.values(COMMANDS))}
 
-${helpOf(pick(GRID, ['quick', 'only', 'role', 'max-time', 'dry-run']))}
-`
-
-/** `pnpm bench` */
-export const BENCH: Program = {
-  name: 'pnpm bench',
-  commands: COMMANDS,
-  ...(COMMANDS.grid !== undefined && { usual: COMMANDS.grid }),
-  help: HELP,
+${helpOf(GRID)}
+`,
 }

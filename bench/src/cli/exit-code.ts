@@ -9,8 +9,19 @@ import { describeCaught, describeRegression } from '../report/study/race-documen
  * are void because the server was not the limit, dropped heats and undecided claims are results. Twins decide nothing.
  */
 
-/** What an interrupted run says last. */
-export const INTERRUPTED = 'Interrupted: what was measured before is above and in the files.'
+/** What is said last, and the exit code of a run that was not interrupted. @param limit as of `judgeRegressions` */
+export function sayEnd(
+  result: Result,
+  limit: number | null,
+  isInterrupted: boolean,
+): { sentences: string[]; code: number } {
+  if (isInterrupted)
+    return { sentences: ['Interrupted: what was measured before is above and in the files.'], code: 0 }
+  const { regressions, caught, unjudged } = judgeRegressions(result, limit)
+  const failed = [...whyRunFailed(result), ...regressions]
+  if (failed.length > 0) return { sentences: [...caught, ...failed], code: 1 }
+  return { sentences: [...caught, ...unjudged], code: unjudged.length > 0 ? 2 : 0 }
+}
 
 /** @returns sentences; none if the exit code is 0 */
 export function whyRunFailed(result: Result): string[] {

@@ -1,11 +1,15 @@
-import { duration, flag, integer, percent, text, texts } from '@startgrid/cli/options.ts'
+import { duration, flag, integer, type Option, percent, text, texts } from '@startgrid/cli/options.ts'
 import { ROLES, TOPOLOGIES } from '@startgrid/grid/apps.ts'
 
 /** Every option of every command: its reader, what it goes with, its default and its help. */
 
 const connections = integer('N', 'kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
 const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: 86_400_000 })
-const seed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
+const givenSeed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
+const seed: Option<number> = {
+  ...givenSeed,
+  read: (words, name) => givenSeed.read(words, name) ?? Math.floor(Math.random() * 2 ** 32),
+}
 const dryRun = flag('prints the plan and the time it takes')
 
 /** Where results go: the last options of every command that measures. */
@@ -25,7 +29,7 @@ export const GRID = {
   heats: integer('N', 'starts of every app, 1 to 100 (default 3)', { min: 1, max: 100 }),
   'max-time': maxTime('as many heats as fit, at least 2'),
   connections,
-  latency: flag('also p50 and p99 at one rate for all, in open loop: 10 minutes'),
+  latency: flag('also p50 and p99, at one rate for all: 10 minutes'),
   seed,
   'dry-run': dryRun,
   ...DOWNLOAD,

@@ -20,10 +20,7 @@ export type Options = ReturnType<typeof readOptions>
 
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]) {
-  const { values, given, positionals } = readCommandLine(args, GRID, 'pnpm bench')
-  const [extra] = positionals
-  if (extra !== undefined)
-    throw new UsageError(`Unexpected argument '${extra}'. pnpm bench --help lists the options.`)
+  const { values, given } = readCommandLine(args, GRID, 'pnpm bench', 0)
   const { only, role, connections, latency, json, output } = values
   const profile: ProfileName = values.quick ? 'quick' : 'default'
   const { frameworks, roles, heats } = PROFILES[profile]
@@ -37,7 +34,7 @@ export function readOptions(args: readonly string[]) {
     heatsGiven: given.has('heats'),
     /** No heat begins that would end later. If the number of heats was not given, there are as many as fit. */
     maxTimeMs: values['max-time'] ?? null,
-    seed: values.seed ?? newSeed(),
+    seed: values.seed,
     download: !values['no-download'],
     dryRun: values['dry-run'],
   }
@@ -58,8 +55,4 @@ function chooseApps(
   const chosen = APPS.filter((app) => named.has(app) && roles.has(app.role))
   if (chosen.length === 0) throw new UsageError(`No app is both in --only ${only} and in --role ${role}.`)
   return chosen
-}
-
-export function newSeed(): number {
-  return Math.floor(Math.random() * 2 ** 32)
 }

@@ -10,7 +10,7 @@ export interface Program {
   name: string
   commands: Readonly<Record<string, Command>>
   /** What runs without a command; undefined: its help. */
-  usual?: Command
+  usual?: Pick<Command, 'options' | 'run'>
   help: string
   /** Where the directories of its runs are; default: bench/results. */
   results?: string
@@ -62,15 +62,16 @@ async function runCommand(program: Program, args: readonly string[]): Promise<nu
   const { name, commands, help, usual } = program
   const [first = ''] = args
   const isNamed = first !== '' && !first.startsWith('-')
-  const command = isNamed ? commands[first] : usual
-  if (isNamed && command === undefined)
+  const named = commands[first]
+  const command = isNamed ? named : usual
+  if (isNamed && named === undefined)
     throw new UsageError(
       insteadOf(`${name} ${first}`) ??
         `There is no command '${first}', only ${Object.keys(commands).join(', ')}${usual === undefined ? '' : '; without one, the grid is raced'}.`,
     )
   if (command !== undefined && !(args.includes('--help') && 'help' in command.options))
     return command.run(isNamed ? args.slice(1) : args, program)
-  process.stdout.write(isNamed && command !== undefined ? helpOfCommand(name, command) : help)
+  process.stdout.write(named === undefined ? help : helpOfCommand(name, named))
   return 0
 }
 

@@ -7,57 +7,19 @@ import { addressOf } from '../environments/command/origin.ts'
 import { namesOf, withoutValues } from '../experiment/command-line.ts'
 import type { RaceSystem, Weighted } from '../experiment/race.ts'
 import { withoutFolder } from '../experiment/result.ts'
-import { type Command, withoutQueryValues } from '../model/experiment.ts'
+import { withoutQueryValues } from '../model/experiment.ts'
 import { RACE } from './option-table.ts'
 
 /** What `race` is asked to do. */
-export interface RaceOptions {
-  /** As a person types it: `pnpm bench race`. */
-  program: string
-  /** With `git`, what is started is known when it is checked out. */
-  systems: readonly RaceSystem[]
-  /** Refs to check out; one is compared with the working tree. */
-  git: readonly string[]
-  /** What starts a checkout, instead of its own start script. */
-  start: string | undefined
-  /** What builds a checkout, instead of its own build script. */
-  build: string | undefined
-  ready: Omit<Command, 'command' | 'directory'>
-  /** Where the person typed. */
-  directory: string
-  requests: readonly Weighted[]
-  connections: number
-  heats: number
-  /** Of `--max-time` without a number of starts. */
-  fillsTime: boolean
-  /** Requests per second of the open loop; undefined: found in the first heat. */
-  rate: number | undefined
-  /** As a part of 1; null: a slower system is no failure. */
-  failOn: number | null
-  /** As a part of 1; null: so many heats. */
-  precision: number | null
-  cores: number
-  maxTimeMs: number | undefined
-  /** Whether the first system is raced against itself as well. */
-  twin: boolean
-  /** Systems may send different responses. */
-  different: boolean
-  /** Undefined: any 2xx. */
-  status: number | undefined
-  seed: number
-  json: string | undefined
-  output: string | undefined
-  /** What was typed, without values that may be secret. */
-  words: readonly string[]
-}
+export type RaceOptions = ReturnType<typeof readRaceOptions>
 
 /** Starts of each system, if nobody says how many. */
 const HEATS = 10
 
 /** @throws {UsageError} in one sentence */
-export function readRaceOptions(args: readonly string[], program: string): RaceOptions {
+export function readRaceOptions(args: readonly string[], program: string) {
   const { values, positionals } = readCommandLine(args, RACE, program)
-  const { git, command: start, build, 'expect-status': status } = values
+  const { git, 'expect-status': status } = values
   assertGit(git, positionals)
   if (positionals.length + git.length === 0)
     throw new UsageError(
@@ -75,33 +37,27 @@ export function readRaceOptions(args: readonly string[], program: string): RaceO
   const names = readNames(values.name, git.length > 0 ? [...usual] : namesOf(positionals))
   const directory = directoryOfPerson()
   return {
+    ...values,
+    /** As a person types it: `pnpm bench race`. */
     program,
-    systems: names.map((name, index) => {
+    /** With `--git`, what is started is known when it is checked out. */
+    systems: names.map((name, index): RaceSystem => {
       const line = positionals[index] ?? ''
       return isUrl(line)
         ? { name, running: readOrigin(line) }
         : { name, command: { command: line, directory, ready, readyTimeoutMs } }
     }),
-    git,
-    ...{ start, build },
     ready: { ready, readyTimeoutMs },
+    /** Where the person typed. */
     directory,
     requests,
-    connections: values.connections,
     heats: values.heats ?? HEATS,
     fillsTime: values.heats === undefined && values.precision === null && values['max-time'] !== undefined,
-    rate: values.rate,
-    failOn: values['fail-on-regression'],
-    precision: values.precision,
-    cores: values.cores,
     maxTimeMs: values['max-time'],
-    // Of two commits, other bodies are normal.
+    /** Systems may send different responses. Of two commits that is normal. */
     different: values['different-responses'] || git.length > 0,
-    twin: values.twin,
     status,
-    seed: values.seed ?? Math.floor(Math.random() * 2 ** 32),
-    json: values.json,
-    output: values.output,
+    /** What was typed, without values that may be secret. */
     words: withoutSecrets(args),
   }
 }

@@ -28,10 +28,10 @@ export function expectedRaceMs(
 }
 
 /** Milliseconds before the run, when its systems are not yet fitted to this machine: of the heats that are left. */
-export function plannedStudyMs(study: Experiment, { settings, heats, cells }: Result): number {
+export function plannedMs({ races }: Experiment, { settings, heats, cells }: Result): number {
   const fitted = structuredClone(cells)
   fitToMachine(fitted, null)
-  const left = Object.entries(study.races).reduce((sum, [name, race]) => {
+  const left = Object.entries(races).reduce((sum, [name, race]) => {
     const count = settings.heats - heats.filter((heat) => heat.race === name).length
     const own = fitted.filter((cell) => cell.race === name && cell.skipped === null)
     return sum + count * expectedRaceMs(race, own, settings)

@@ -95,7 +95,7 @@ describe('before anything is measured', () => {
       [['--only', 'fastfy'], /^There is no app 'fastfy'\. Frameworks: .*\.\n$/],
       [['--heats', '0'], /^--heats is '0', but must be .*\.\n$/],
       [['--resume'], /^pnpm bench --resume is gone: .*\.\n$/],
-      [['compar'], /^There is no command 'compar', only grid, race, study, .*\.\n$/],
+      [['compar'], /^There is no command 'compar', only race, study, .*\.\n$/],
     ] as const) {
       const { code, stdout, stderr } = await run(...args)
       assert.equal(code, 2)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { APPS, FRAMEWORKS, ROLES } from '@startgrid/grid/apps.ts'
-import { describePlan } from '../../src/cli/commands/grid.ts'
+import { APPS, ROLES } from '@startgrid/grid/apps.ts'
 import { readOptions } from '../../src/cli/options.ts'
+import { describePlan } from '../../src/cli/plan.ts'
 import { heatsWithin, leastTimeMs } from '../../src/experiment/budget.ts'
 import { expectedHeatMs, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
@@ -98,17 +98,16 @@ describe('heats', () => {
   })
 })
 
-test('a dry run tells cells, heats, order, time and what to expect', () => {
-  const options = readOptions(['--seed', '5'])
-  const text = describePlan(createResult(gridExperiment(options), options, ''))
-  const launches = FRAMEWORKS.length + 1
-  assert.match(text, new RegExp(`^${6 * launches} cells, \\d\\d × 50 ms per cell and heat, profile default:`))
+test('a dry run tells systems, starts, time and what to expect', () => {
+  const options = readOptions(['--latency'])
+  const experiment = gridExperiment(options)
+  const text = describePlan('Grid', experiment, createResult(experiment, options, ''))
+  assert.match(text, /^Grid: 3 starts of every system, about \d+:\d\d \(minutes:seconds\)/)
+  assert.match(text, /^ {2}hello: node; fastify; express; .*; node#2$/m)
   assert.match(
     text,
-    new RegExp(`hello {3}${2 * launches} cells of ${launches} launches, 3 heats of 0:\\d\\d, \\d:\\d\\d`),
+    /latency of node, fastify, .* and njs\s+in\s+open\s+loop,\s+at\s+half of what the slowest of these can do/,
   )
-  assert.match(text, /seed 5\): (hello|ssr|status),/)
-  assert.match(text, /About 5:0\d/)
   assert.ok(
     text.split('\n').every((line) => line.length <= 80),
     text,

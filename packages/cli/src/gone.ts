@@ -26,6 +26,7 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench report --publish': 'pnpm bench publish DIR stores the figures of a run in docs',
   'pnpm bench study --docs':
     'pnpm bench publish DIR stores the figures of a run in docs, and makes the pages again',
+  'pnpm bench grid': 'pnpm bench without a command races the grid',
   'pnpm bench overhead': 'pnpm bench study overhead measures it',
   'pnpm bench --slices': '--max-time 30m takes as many heats as fit',
   'pnpm conformance --manners':

@@ -103,14 +103,19 @@ export function percent(help: string, rules: Rules = {}): Option<number | null> 
 /**
  * Reads a command line.
  * @param command as a person types it
+ * @param most words that are no option
  * @throws {UsageError} in one sentence, if it does not understand a word, a value, or what is combined
  */
 export function readCommandLine<Options extends Table>(
   args: readonly string[],
   options: Options,
   command: string,
+  most = Number.POSITIVE_INFINITY,
 ): { values: Values<Options>; positionals: string[]; given: ReadonlySet<string> } {
   const words = wordsOf(args, options, command)
+  const extra = words.positionals[most]
+  if (extra !== undefined)
+    throw new UsageError(`Unexpected argument '${extra}'. ${command} --help lists the options.`)
   const given = new Set(Object.keys(words.values))
   for (const [name, { needs, excludes = [] }] of Object.entries(options)) {
     if (!given.has(name)) continue
@@ -155,15 +160,6 @@ function notUnderstood(error: unknown, command: string): UsageError {
   const reason = message.split('. ')[0]?.replace(/\.$/, '')
   return new UsageError(
     insteadOf(`${command} ${option}`) ?? `${reason}. ${command} --help lists the options.`,
-  )
-}
-
-export function pick<Options extends Table>(
-  options: Options,
-  names: readonly (keyof Options & string)[],
-): Table {
-  return Object.fromEntries(
-    names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   )
 }
 

@@ -1,6 +1,4 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { listenForInterruption } from '@startgrid/cli/interruption.ts'
-import { createProgress } from '@startgrid/cli/progress.ts'
 import { LoadError } from '@startgrid/loadgen/plan.ts'
 import { resolveTarget } from '@startgrid/loadgen/target.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
@@ -20,9 +18,8 @@ import { LEAST_STARTS } from '../../judge/findings.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
 import type { Result, Warning } from '../../model/result.ts'
-import { writeResult } from '../../model/result-file.ts'
-import { commandOf, prepareOutput, writeReports } from '../../report/output.ts'
-import { judgeRegressions, whyRunFailed } from '../exit-code.ts'
+import { commandOf } from '../../report/output.ts'
+import { type Measure, measureAndReport } from '../measure.ts'
 import type { Program } from '../program.ts'
 import { type RaceOptions, readRaceOptions } from '../race-options.ts'
 
@@ -31,35 +28,18 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   const options = readRaceOptions(args, `${program.name} race`)
   assertFits(options)
   await assertNear(options)
-  const directory = prepareOutput(options.output, options.json, program.results)
-  const progress = createProgress()
-  const { signal, code } = listenForInterruption(progress)
-  // A race that cannot begin leaves nothing.
-  const save = (so: Result) => {
-    if (so.heats.length > 0) writeResult(`${directory}/result.json`, so)
+  const measure: Measure = (context) => {
+    const guard = new Guard()
+    return measureRace(options, context, guard).finally(() => guard.close())
   }
-  const guard = new Guard()
-  let result: Result | undefined
-  try {
-    result = await measure(options, { progress, signal, save, download: false }, guard)
-  } catch (error) {
-    if (!signal.aborted) throw error
-  } finally {
-    progress.stop()
-    await guard.close()
-  }
-  if (result === undefined) return code()
-  save(result)
-  await writeReports(result, `${directory}/report`, options)
-  if (signal.aborted) return code()
-  const { regressions, caught, unjudged } = judgeRegressions(result, options.failOn)
-  const failed = [...whyRunFailed(result), ...regressions]
-  const open = failed.length > 0 ? [] : unjudged
-  for (const sentence of [...caught, ...failed, ...open]) process.stderr.write(`${sentence}\n`)
-  return failed.length > 0 ? 1 : open.length > 0 ? 2 : 0
+  return measureAndReport([measure], { ...options, failOn: options['fail-on-regression'] }, program)
 }
 
-async function measure(options: RaceOptions, context: RunContext, guard: Guard): Promise<Result> {
+async function measureRace(
+  options: RaceOptions,
+  context: Parameters<Measure>[0],
+  guard: Guard,
+): Promise<Result> {
   const { signal, progress } = context
   const warnings: Warning[] = []
   const given =
@@ -69,7 +49,7 @@ async function measure(options: RaceOptions, context: RunContext, guard: Guard):
   for (const tools of new Set(given.flatMap((one) => one.tools ?? [])))
     progress.say(`Servers are started with what is on your PATH: ${tools}.`)
   const { experiment, result } = begin(options, given)
-  await runRace(experiment, result, { ...options, ...context, guard, warnings })
+  await runRace(experiment, result, { ...options, ...context, download: false, guard, warnings })
   return result
 }
 
@@ -115,7 +95,7 @@ function withTools(system: RaceSystem): RaceSystem {
 
 /** Both sides alike, so that nothing but their code differs. */
 async function checkOutAll(
-  { git, start, build, ready, systems, directory: from }: RaceOptions,
+  { git, command: start, build, ready, systems, directory: from }: RaceOptions,
   {
     progress,
     warnings,

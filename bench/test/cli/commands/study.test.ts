@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { findFinished } from '../../../src/cli/commands/study.ts'
 import { createStudyResult } from '../../../src/experiment/result.ts'
-import { chooseRaces, plannedStudyMs } from '../../../src/experiment/study.ts'
+import { chooseRaces, plannedMs } from '../../../src/experiment/study.ts'
 import { newHeat } from '../../../src/measure/heat.ts'
 import type { Result } from '../../../src/model/result.ts'
 import { writeResult } from '../../../src/model/result-file.ts'
@@ -30,8 +30,8 @@ test('--list shows every claim with its published ratio, within 80 columns', asy
 
 test('--dry-run prints systems and time; words that are not known end with 2 and a sentence', async () => {
   const plan = await study('njs-vs-node', '--quick', '--dry-run')
-  match(plan.stdout, /^njs-vs-node: 3 launches of every system, about \d+:\d\d/)
-  match(plan.stdout, /^ {4}njs, 8 workers \(8 cores\)$/m)
+  match(plan.stdout, /^njs-vs-node: 3 starts of every system, about \d+:\d\d/)
+  match(plan.stdout, /; njs, 8 workers \(8 cores\)/)
   const refused: [string[], RegExp][] = [
     [['nothing'], /^There is no study 'nothing', only nginx-proxy, cluster, /],
     [[], /^Name a study, or give --all\./],
@@ -80,7 +80,7 @@ test('all studies of sources together take less than 50 minutes with --quick, an
   const options = { profile: 'quick', heats: undefined, seed: 1 } as const
   const total = PUBLISHED.reduce((sum, study) => {
     const one = chooseRaces(study, false)
-    return sum + plannedStudyMs(one, createStudyResult(one, options, ''))
+    return sum + plannedMs(one, createStudyResult(one, options, ''))
   }, 0)
   ok(total < 45 * 60_000, `${Math.round(total / 60_000)} minutes`)
 })
