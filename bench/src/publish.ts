@@ -9,7 +9,8 @@ import type { Study } from './model/experiment.ts'
 import type { Result } from './model/result.ts'
 import { ResultError, readResult } from './model/result-file.ts'
 import { formatMarkdownPart } from './report/markdown.ts'
-import { documentOfStudy, findingSections, ratioText, verdictOf } from './report/study/document.ts'
+import { documentOf } from './report/report.ts'
+import { findingSections, ratioText, verdictOf } from './report/study.ts'
 
 /** Results in docs: figures from stored results, prose by hand. */
 
@@ -71,7 +72,7 @@ export function writePages(
 /** What its page says. The tables of its races, which `bench report` prints, are not there. */
 function figuresOf(record: Result): string {
   const { experiment, machine, versions, settings } = record
-  const document = { ...documentOfStudy(record), sections: findingSections(record) }
+  const document = { ...documentOf(record), sections: findingSections(record) }
   return `${formatMarkdownPart(document)}
 Measured on ${describeMachine(machine)}, in ${plural(settings.heats, 'heat')} of each race; startgrid ${versions.startgrid}. \`pnpm bench report docs/studies/results/${machineFolder(record)}/${experiment.name}.json\` prints all tables.`
 }

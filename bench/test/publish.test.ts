@@ -8,7 +8,7 @@ import type { Result } from '../src/model/result.ts'
 import { ResultError } from '../src/model/result-file.ts'
 import { DOCS, MARKS, storeResult, writePages } from '../src/publish.ts'
 import { formatMarkdownPart } from '../src/report/markdown.ts'
-import { documentOfStudy } from '../src/report/study/document.ts'
+import { documentOf } from '../src/report/report.ts'
 import { formatTerminal } from '../src/report/terminal.ts'
 import { PUBLISHED } from '../studies/index.ts'
 import { measureOnPaper, PAPER } from './fixtures/laboratory.ts'
@@ -35,7 +35,7 @@ test('figures between the marks are made again, prose stays', (t) => {
   writePages([PAPER], path)
   const page = readFileSync(join(path, 'studies/paper.md'), 'utf8')
   ok(page.startsWith(`# paper\n\nBefore.\n\n${MARKS.begin}\n\n**paper, `))
-  match(page, /A study on paper, a quick run of /)
+  match(page, /A study on paper, a quick run, /)
   ok(page.endsWith(`${MARKS.end}\n\nAfter.\n`))
   ok(!page.includes('old figures'))
   match(page, /\| 1\. fast is twice as fast as slow +\| +2\.00 \| .* \| holds +\|/)
@@ -72,7 +72,7 @@ test('verdicts of two machines stand side by side, and the page has the newer fi
     readFileSync(join(path, 'studies/README.md'), 'utf8'),
     /twice as fast as slow +\| +2\.00 \| [^|]*: not reproduced here +\| [^|]*: holds +\|/,
   )
-  match(readFileSync(join(path, 'studies/paper.md'), 'utf8'), /run of 2030-01-01/)
+  match(readFileSync(join(path, 'studies/paper.md'), 'utf8'), /run, 2030-01-01/)
 })
 
 test('a page without a place for its figures, and a file that is no result, are refused with a sentence', (t) => {
@@ -90,8 +90,8 @@ test('a claim that is not reproduced names the versions of the source and ours',
   const result = measureOnPaper(rates, study)
   result.analysis = analyse(study, result)
   result.versions.packages = { express: '5.3.0' }
-  match(formatMarkdownPart(documentOfStudy(result)), /not reproduced here \(express 4 → 5\.3\.0\) \|/)
-  const text = formatTerminal(documentOfStudy(result), { columns: 200, color: false })
+  match(formatMarkdownPart(documentOf(result)), /not reproduced here \(express 4 → 5\.3\.0\) \|/)
+  const text = formatTerminal(documentOf(result), { columns: 200, color: false })
   match(text, / not reproduced here \(express 4 → 5\.3\.0\)$/m)
 })
 

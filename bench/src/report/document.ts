@@ -1,6 +1,5 @@
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Table } from '@startgrid/cli/table.ts'
-import type { Result } from '../model/result.ts'
 
 /** What a result says. A terminal, Markdown and a page show it, and know nothing of races. */
 export interface Document {
@@ -20,6 +19,13 @@ export interface Document {
   command: string
 }
 
+/** What is said of the grid, a study or a race of commands; the rest of a document is the same for all. */
+export interface Findings extends Pick<Document, 'finding' | 'subject' | 'summary' | 'sections'> {
+  chart: Chart | undefined
+  /** What the figures rest on, beside machine and versions: sentences. */
+  conditions: readonly string[]
+}
+
 export interface Section {
   title: string
   table?: Table
@@ -27,12 +33,6 @@ export interface Section {
   notes: readonly string[]
   /** Not on a terminal, and behind its title elsewhere; `page`: on the page alone. */
   place?: 'folded' | 'page'
-}
-
-/** What a reader of a result must know. */
-export function warningsOf({ finishedAt, warnings }: Pick<Result, 'finishedAt' | 'warnings'>): string[] {
-  const interrupted = 'Interrupted: not everything that was planned was measured.'
-  return [...(finishedAt === null ? [interrupted] : []), ...warnings.map(({ text }) => text)]
 }
 
 /** Values with their intervals, name by name, in panels that share an axis: in grey, with one accent for what leads. */

@@ -1,51 +1,194 @@
-import { formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
+import { left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
+import { isShown, SIGNIFICANT } from '../judge/comparisons.ts'
+import { type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
+import type { Control, MainMetric, ProxyCost } from '../model/figures.ts'
+import { METRIC_NAMES, nameOf } from '../model/names.ts'
 import type { Result } from '../model/result.ts'
-import { type Document, warningsOf } from './document.ts'
-import { describeReach, describeSettings, provenanceOf } from './provenance.ts'
-import { raceChart, raceSections } from './race.ts'
-import { describeFailures, describeSkipped, findingOf, summarise } from './summary.ts'
+import { type Chart, type Findings, type Panel, ratioChart, type Section } from './document.ts'
+import { describeReach, describeSettings } from './provenance.ts'
+import {
+  describeFailures,
+  describeSkipped,
+  describeUnplaced,
+  findingOf,
+  formatEffect,
+  leadersOf,
+  outcomeOf,
+  shortName,
+  summarise,
+} from './summary.ts'
+import { entriesOf, systemNotes, systemsTable } from './systems.ts'
 
 /** What a result of the grid says. */
-export function documentOf(result: Result): Document {
-  const { startedAt, command } = result
-  const chart = raceChart(result)
+export function findingsOfGrid(result: Result): Findings {
   const missing = [...describeSkipped(result), ...describeFailures(result)]
   return {
     finding: findingOf(result),
-    subject: `Race of native processes, ${formatTimestamp(startedAt)}, ${describeSettings(result)}`,
-    warnings: warningsOf(result),
-    ...(chart !== undefined && { chart }),
+    subject: `Race of native processes, ${describeSettings(result)}`,
+    chart: raceChart(result),
     summary: summarise(result),
     sections: [
-      ...raceSections(result),
+      ...standingsOf(result).map((standing) => standingSection(standing, result)),
+      ...proxySection(result),
+      ...pairSections(result),
+      ...controlSection(result),
       ...(missing.length === 0 ? [] : [{ title: 'What has no figures', notes: missing }]),
       { title: 'How to read it', notes: legendOf(result), place: 'folded' },
-      { title: 'Where it comes from', notes: provenanceOf(result), place: 'folded' },
     ],
-    command,
+    conditions: [],
   }
+}
+
+/** Every race as one picture, best first: topologies as columns, roles as rows. */
+function raceChart(result: Result): Chart | undefined {
+  const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
+  const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
+  const [roles, topologies] = [order(({ race }) => race), order(({ topology }) => topology)]
+  const baselines = order(({ races: { rate } }) => shortName(rate?.baseline ?? '', result))
+  const panels = roles.flatMap((role) =>
+    topologies.flatMap((topology) => {
+      const standing = races.find((one) => one.race === role && one.topology === topology)
+      return standing === undefined ? [] : panelOf(standing, result)
+    }),
+  )
+  const names = baselines.join(' or ')
+  return ratioChart({
+    title: `${METRIC_NAMES.rate} over ${names}`,
+    caption:
+      'Best first, with 95 % intervals; who leads in colour. A bracket joins apps that were not told apart. The scale is logarithmic.',
+    panels,
+    columns: topologies.length,
+    label: `× ${names}`,
+  })
+}
+
+function panelOf({ race: role, topology, entries, races }: Standing, result: Result): Panel {
+  const race = races.rate
+  const leaders = race === null ? [] : leadersOf(race).leaders
+  const dots = entries.flatMap(({ spec, places: { rate } }) => {
+    const ratio = rate?.ratio ?? null
+    return ratio === null ? [] : [{ ...ratio, name: nameOf(spec), leads: leaders.includes(spec.id) }]
+  })
+  const ties = race === null ? [] : tiesOf(race)
+  return {
+    title: `${role} ${topology}`,
+    dots,
+    ties: ties.map((cells) => cells.map((cell) => shortName(cell, result))),
+  }
+}
+
+/** The twin has a note, and no row. */
+function standingSection(standing: Standing, result: Result): Section {
+  const { race: role, topology, workload, connections, races, entries } = standing
+  const outcome = outcomeOf(standing, result)
+  const twins = result.cells.filter(
+    (cell) => cell.twinOf !== null && cell.race === role && cell.topology === topology,
+  )
+  const rate = result.analysis?.openRates.find((one) => one.race === role)?.rate
+  return {
+    title: `${role} ${topology}: ${outcome === null ? '' : `${outcome}; `}${workload}, ${connections} connections`,
+    table: systemsTable(entries, shortName(races.rate?.baseline ?? '', result)),
+    notes: [
+      ...describeUnplaced(standing, result),
+      ...systemNotes([...entries, ...entriesOf(result, twins)], rate),
+    ],
+  }
+}
+
+/** What NGINX in front costs each app. */
+function proxySection({ analysis }: Result): Section[] {
+  const groups = Map.groupBy(analysis?.proxyCosts ?? [], ({ app, topology }) => `${app} ${topology}`)
+  if (groups.size === 0) return []
+  const columnsOf = (metric: MainMetric) => {
+    const ratioOf = (group: readonly ProxyCost[]) => group.find((cost) => cost.metric === metric)?.ratio
+    return [
+      right<ProxyCost[]>(`${METRIC_NAMES[metric]} ×`, 0, (own) =>
+        orUnknown(ratioOf(own)?.value, formatRatio),
+      ),
+      right<ProxyCost[]>('95 %', 0, (own) => formatEnds(ratioOf(own) ?? null, formatRatio)),
+    ]
+  }
+  const table = tableOf(
+    [...groups.values()],
+    [
+      left('app', 0, ([cost]) => cost?.app ?? ''),
+      left('via', 0, ([cost]) => cost?.topology ?? ''),
+      ...columnsOf('rate'),
+      ...columnsOf('cpu'),
+    ],
+  )
+  const title = 'What NGINX costs each app: behind it over direct'
+  return [{ title, table: withoutUnknown(table), notes: [], place: 'folded' }]
+}
+
+/** Each pair of a race once, as it was tested. */
+function pairSections(result: Result): Section[] {
+  const races = standingsOf(result).flatMap(({ races }) => races.rate ?? [])
+  const pairs = races.flatMap((race) => race.pairs.map((pair) => ({ ...pair, race })))
+  if (pairs.length === 0) return []
+  const table = tableOf(pairs, [
+    left('pair', 0, ({ a, b }) => `${shortName(a, result)} over ${shortName(b, result)}`),
+    left('race', 0, ({ race: { race, topology } }) => `${race} ${topology}`),
+    right('ratio', 0, ({ ratio }) => formatRatio(ratio.value)),
+    right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
+    right('p', 0, ({ p }) => orUnknown(p, formatP)),
+    right('p after Holm', 0, ({ pAdjusted }) => orUnknown(pAdjusted, formatP)),
+    left('verdict', 0, (pair) => {
+      if (!isShown(pair)) return 'no difference shown'
+      return pair.ratio.value > 1 ? 'faster' : 'slower'
+    }),
+  ])
+  return [{ title: 'Who beats whom: every pair', table, notes: [], place: 'page' }]
+}
+
+/** A probability: `0.021`, `< 0.001`. */
+function formatP(p: number): string {
+  return p < 0.001 ? '< 0.001' : p.toFixed(3)
+}
+
+/** What a race found where there is nothing to find, and what it could have found. */
+function controlSection(result: Result): Section[] {
+  const races = (result.analysis?.races ?? []).flatMap(({ control, ...race }) =>
+    control === null ? [] : [{ ...race, ...control, race: `${race.race} ${race.topology}` }],
+  )
+  if (races.length === 0) return []
+  const table = tableOf<(typeof races)[number]>(
+    races,
+    [
+      left('race', 0, ({ race }) => race),
+      left('metric', 0, ({ metric }) => METRIC_NAMES[metric]),
+      left('twin', 0, ({ twin }) => shortName(twin, result)),
+      right('× original', 0, ({ ratio }) => ratio.value.toFixed(3)),
+      right('95 %', 0, ({ ratio }) => formatEnds(ratio, (value) => value.toFixed(3))),
+      right('p', 0, ({ p }) => orUnknown(p, formatP)),
+      left('verdict', 0, verdictOf),
+      right('smallest effect', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.single, formatEffect)),
+      right('with all pairs', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.adjusted, formatEffect)),
+      right('launches vary', 0, ({ launchSpread }) => orUnknown(launchSpread, formatPercent)),
+    ],
+    ({ suspect }) => (suspect ? 'void' : 'plain'),
+  )
+  return [{ title: 'A/A control: the same app under two names', table, notes: [], place: 'folded' }]
+}
+
+function verdictOf({ p, suspect }: Control): string {
+  if (suspect) return 'suspect: a difference where none exists'
+  if (p === null) return 'one launch says nothing'
+  return p < SIGNIFICANT ? 'barely excludes 1, as about 1 in 20 does' : 'no difference, as it should be'
 }
 
 /** What the headings mean, and how far the figures reach. */
 function legendOf(result: Result): string[] {
   const reach = describeReach(result)
-  const hasCosts = result.analysis?.cells.some(({ figures }) => figures.cpu !== undefined) ?? true
   return [
     ...(reach === null ? [] : [reach]),
-    `${RACE_LEGEND}${hasCosts ? ' CPU µs: of server and proxy, per request.' : ''}`,
-    AS_MEASURED,
+    '×: ratio to the named app, within heats. 95 %: confidence interval over launches, which misses 1 in 20 times. rank: a range if apps could ' +
+      'not be told apart; it compares all pairs, so overlapping intervals prove no tie. CPU µs: of server and proxy, per request.',
+    // What differs from an app in production.
+    'Apps log no requests and shed no load, unlike in production. The rate of a closed loop says how much work an app can do, not how fast it responds: ' +
+      'that is `pnpm bench --latency`.',
     'A number is void if a response was wrong, a request failed, or the server was not the limit.',
-    CARRIES_OVER,
+    'Rates and ratios are those of this machine, and differ on another one.',
   ]
 }
-
-const RACE_LEGEND =
-  '×: ratio to the named app, within heats. 95 %: confidence interval over launches, which misses 1 in 20 times. rank: a range if apps could ' +
-  'not be told apart; it compares all pairs, so overlapping intervals prove no tie.'
-
-/** What differs from an app in production. */
-const AS_MEASURED =
-  'Apps log no requests and shed no load, unlike in production. The rate of a closed loop says how much work an app can do, not how fast it responds: ' +
-  'that is `pnpm bench --latency`.'
-
-const CARRIES_OVER = 'Rates and ratios are those of this machine, and differ on another one.'

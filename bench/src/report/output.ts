@@ -2,14 +2,10 @@ import { existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } fro
 import { dirname, join, relative, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { isRanked, isStudy } from '../model/experiment.ts'
 import type { Result } from '../model/result.ts'
 import { RESULTS, writeResult } from '../model/result-file.ts'
-import type { Document } from './document.ts'
-import { documentOf } from './grid.ts'
 import { formatMarkdown } from './markdown.ts'
-import { documentOfStudy } from './study/document.ts'
-import { documentOfRace } from './study/race-document.ts'
+import { documentOf } from './report.ts'
 import { formatTerminal, terminalStyle } from './terminal.ts'
 
 /** Where results and reports go. */
@@ -80,12 +76,6 @@ function makeDirectory(directory: string): string | undefined {
   return first ?? directory
 }
 
-/** What a result says: the ranks of apps, the claims of a study, or what commands differ by. */
-export function reportOf(result: Result): Document {
-  if (Object.values(result.experiment.races).some(isRanked)) return documentOf(result)
-  return isStudy(result.experiment) ? documentOfStudy(result) : documentOfRace(result)
-}
-
 /**
  * Writes the reports of a result, and prints its document (or, for `--json -`, the result) to standard output. The last line is the path of the report.
  * @param path of the report's files, without an ending
@@ -99,7 +89,7 @@ export async function writeReports(
 ): Promise<void> {
   // Charts take 150 ms to load, and a command that refuses its words needs none.
   const { formatHtml } = await import('./html/page.ts')
-  const document = reportOf(result)
+  const document = documentOf(result)
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.md`, formatMarkdown(document))
   writeFileSync(`${path}.html`, formatHtml(document))

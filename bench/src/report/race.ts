@@ -1,280 +1,330 @@
 import {
   formatEnds,
-  formatMegabytes,
-  formatMicros,
-  formatParts,
   formatPercent,
-  formatRank,
   formatRate,
   formatRateEnds,
   formatRatio,
-  orUnknown,
+  UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
-import {
-  type ItemColumn,
-  left,
-  type Row,
-  right,
-  type Table,
-  tableOf,
-  withoutUnknown,
-} from '@startgrid/cli/table.ts'
+import { left, right, tableOf } from '@startgrid/cli/table.ts'
+import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { isShown, SIGNIFICANT } from '../judge/comparisons.ts'
-import { openRateOf } from '../judge/latencies.ts'
-import { type Standing, type StandingEntry, standingsOf, tiesOf } from '../judge/standings.ts'
-import type { CellFigures, Control, MainMetric, ProxyCost } from '../model/figures.ts'
-import { METRIC_NAMES, nameOf } from '../model/names.ts'
+import { isShown } from '../judge/comparisons.ts'
+import { FULL_CORES, isTested, LEAST_STARTS, unsteadyOf } from '../judge/findings.ts'
+import type { Metric } from '../model/experiment.ts'
+import type { CellFigures, Finding, PilotRecord } from '../model/figures.ts'
 import type { Result } from '../model/result.ts'
-import { type Chart, type Panel, ratioChart, type Section } from './document.ts'
-import { describeOpenLoop, formatSeconds, lateNotes, voidNotes as openLoopNotes } from './study/tables.ts'
-import { describeUnplaced, formatEffect, leadersOf, outcomeOf, shortName } from './summary.ts'
+import { type Findings, ratioChart, type Section } from './document.ts'
+import { nameCores } from './provenance.ts'
+import { raceSections } from './study.ts'
 
-/** Every race as one picture, best first: topologies as columns, roles as rows. */
-export function raceChart(result: Result): Chart | undefined {
-  const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
-  const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
-  const [roles, topologies] = [order(({ race }) => race), order(({ topology }) => topology)]
-  const baselines = order(({ races: { rate } }) => shortName(rate?.baseline ?? '', result))
-  const panels = roles.flatMap((role) =>
-    topologies.flatMap((topology) => {
-      const standing = races.find((one) => one.race === role && one.topology === topology)
-      return standing === undefined ? [] : panelOf(standing, result)
+/** What a race of commands says. */
+export function findingsOfRace(result: Result): Findings {
+  const [finding = '', ...others] = sentencesOf(result)
+  const findings = result.analysis?.findings ?? []
+  const isOne = new Set(findings.map((one) => one.race)).size === 1
+  return {
+    finding,
+    subject: `Race of ${listOf(Object.keys(result.experiment.systems))}`,
+    chart: ratioChart({
+      title: 'Ratios of the second system to the first',
+      caption: 'With 95 % intervals; in colour what decides. The scale is logarithmic.',
+      panels: findings.map((one) => ({
+        title: `${one.over} over ${one.under}${isOne ? '' : `: ${one.race}`}`,
+        dots: [
+          ...(one.ratio === null ? [] : [{ ...one.ratio, name: shortOf(one.decides), leads: true }]),
+          ...one.others.map(({ metric, ratio }) => ({ ...ratio, name: shortOf(metric), leads: false })),
+        ],
+      })),
+      columns: 2,
     }),
+    summary: others.map((sentence) => `${sentence}.`),
+    sections: sectionsOf(result),
+    conditions: conditionsOf(result),
+  }
+}
+
+/** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
+function describeFinding(finding: Finding, result: Judged): string {
+  const { stall } = finding
+  return stall === undefined
+    ? describeRatio(finding, result)
+    : `${describeRatio(finding, result)}; ${describeStall(stall)}`
+}
+
+/** Figures leave such moments out, so they are told. */
+export function describeStall({ system, seconds, other }: NonNullable<Finding['stall']>): string {
+  const format = (wait: number) => `${wait.toFixed(wait < 1 ? 3 : 1)} s`
+  return `but ${system} stopped responding for ${format(seconds)} in the typical start, the other for ${format(other)}`
+}
+
+function describeRatio(finding: Finding, result: Judged): string {
+  const { decides, over, under, isTwin, ratio, smallest } = finding
+  const unsteady = unsteadyOf(finding, result.pilots)
+  const where = `${placeOf(finding, connectionsOf(result))}${unsteady.length === 0 ? '' : `; ${listOf(unsteady)} may have been cold`}`
+  if (ratio === null) return describeVoid(finding, result, where)
+  const { low, high } = ratio
+  if (isTwin)
+    return `${over} (a twin, the noise of this race): ${formatRatio(ratio.value)} (${formatEnds(ratio, formatRatio)}) times ${under} by what decides (${where})`
+  if (low === null || high === null || smallest === null) return describeFew(finding, result, where)
+  if (!isShown(finding)) return describeNone(finding, { low, high, smallest }, where)
+  if (Math.max(ratio.value, 1 / ratio.value) >= WIDE)
+    return decides === 'rate'
+      ? `${over} handles ${formatTimes(ratio)} as many requests per second at saturation as ${under} (${where})`
+      : `${over} needs ${formatTimes(ratio)} as much CPU per request as ${under} (${where})`
+  const change = describeChange(ratio.value, low, high)
+  const more = ratio.value > 1 ? 'more' : decides === 'rate' ? 'fewer' : 'less'
+  return decides === 'rate'
+    ? `${over} handles ${change} ${more} requests per second at saturation than ${under} (${where})`
+    : `${over} needs ${change} ${more} CPU per request than ${under} (${where})`
+}
+
+/** The same for all. */
+function connectionsOf({ cells: [first] }: Pick<Result, 'cells'>): number {
+  return first?.connections ?? 0
+}
+
+type Judged = Pick<Result, 'cells' | 'pilots' | 'settings' | 'enoughMs' | 'finishedAt' | 'heats' | 'analysis'>
+
+function describeVoid({ race, over, under }: Finding, { analysis }: Judged, where: string): string {
+  const reasons = (analysis?.cells ?? [])
+    .filter((one) => one.race === race && (one.system === over || one.system === under))
+    .flatMap((one) => whyVoid(one) ?? [])
+  return `${over} and ${under} were not compared (${where})${reasons.length === 0 ? '' : `: ${reasons.join('; ')}`}`
+}
+
+function whyVoid({ system, void: reason }: CellFigures): string | undefined {
+  return reason === null ? undefined : `${system} is void (${reason})`
+}
+
+/** What would give one is told, where it is known. */
+function describeFew(
+  finding: Finding,
+  { settings, heats, enoughMs, finishedAt }: Judged,
+  where: string,
+): string {
+  const { over, under } = finding
+  const advice =
+    enoughMs !== null
+      ? `--max-time ${enoughMs / 1000}s would be enough`
+      : finishedAt === null
+        ? `the whole race has ${settings.heats}`
+        : `it takes ${LEAST_STARTS}`
+  return `Only ${describeStarts(finding, heats)}: no verdict on ${over} and ${under}; ${advice} (${where})`
+}
+
+/** `2 starts each`; `1 of 2 starts counts` where others took the cores during one. */
+export function describeStarts(
+  { race, starts }: Pick<Finding, 'race' | 'starts'>,
+  heats: readonly { race: string }[],
+): string {
+  const begun = heats.filter((heat) => heat.race === race).length
+  if (starts >= begun) return `${plural(starts, 'start')} each`
+  return `${starts} of ${plural(begun, 'start')} ${starts === 1 ? 'counts' : 'count'}`
+}
+
+/** An interval from one end to so many times that says little in per cent. */
+const WIDE = 2
+
+function describeNone(
+  { decides, over, under, ratio }: Finding,
+  { low, high, smallest }: { low: number; high: number; smallest: number },
+  where: string,
+): string {
+  if (high > WIDE * low)
+    return `No difference shown: the ${decides === 'rate' ? 'rate' : 'CPU per request'} of ${over} is ${formatRatio(low)} to ${formatRatio(high)} times that of ${under}, which is too wide to say more (${where})`
+  // A cost of 1.02 is 2 % slower; so is a rate of 1 / 1.02.
+  const [slow, fast] = decides === 'rate' ? [1 / low, high] : [high, 1 / low]
+  const side = (factor: number, word: string) =>
+    factor >= 1
+      ? `${formatPercent(factor - 1)} ${word}`
+      : `${formatPercent(1 / factor - 1)} ${word === 'slower' ? 'faster' : 'slower'}`
+  const range = `between ${side(slow, 'slower')} and ${side(fast, 'faster')}`
+  // Its own interval may exclude 1 where several are compared.
+  const excludes = ratio !== null && (low > 1 || high < 1)
+  const alone = excludes ? '; alone, this pair would differ, but not among as many as were compared' : ''
+  return `No difference shown: ${over} is ${range} than ${under}; ${formatPercent(smallest - 1)} would be found in 4 of 5 runs${alone} (${where})`
+}
+
+/** `2.10 times (1.90–2.30)` */
+function formatTimes(ratio: Interval): string {
+  return `${formatRatio(ratio.value)} times (${formatEnds(ratio, formatRatio)})`
+}
+
+/** `8 % (5–11 %)` */
+function describeChange(value: number, low: number, high: number): string {
+  const percent = (ratio: number) => {
+    const part = Math.abs(ratio - 1) * 100
+    return part.toFixed(part < 9.95 ? 1 : 0)
+  }
+  const [from, to] = value > 1 ? [low, high] : [high, low]
+  return `${percent(value)} % (${percent(from)}–${percent(to)} %)`
+}
+
+function placeOf({ race, decides }: Finding, connections: number): string {
+  const path = race.replace(/^GET /, '')
+  return decides === 'rate' ? `${plural(connections, 'connection')}, ${path}` : path
+}
+
+/**
+ * What is slower by more than the limit with its whole interval: a rate below 1 − limit, or CPU per request above 1 / (1 − limit), which a full
+ * core turns into that rate.
+ * @returns a sentence; null if it is not
+ */
+export function describeRegression(
+  { race, decides, over, under, ratio }: Finding,
+  limit: number,
+): string | null {
+  const cost = ratio === null ? null : decides === 'rate' ? ratio.high && 1 / ratio.high : ratio.low
+  if (cost === null || cost <= 1 / (1 - limit)) return null
+  return `${over} is slower than ${under} by more than ${formatPercent(limit)} (${race}): exit code 1.`
+}
+
+/** Green does not mean safe. */
+export function describeCaught({ race, over, smallest }: Finding, limit: number): string {
+  if (smallest === null) return `${race}: nothing could be said of a slowdown of ${over}.`
+  const caught = 1 - (1 - limit) / smallest
+  return `${race}: no slowdown of ${over} by more than ${formatPercent(limit)} is shown; this race would have caught one of ${formatPercent(caught)} in 4 of 5 runs.`
+}
+
+/** The first sentence of a report of one system. */
+function describeAlone(result: Result): string {
+  const [first] = result.analysis?.cells ?? []
+  const rate = first?.figures.rate
+  if (first === undefined || rate === undefined) return (first && whyVoid(first)) ?? 'Nothing was measured'
+  return `${first.system} handles ${formatRate(rate.value)} (${formatRateEnds(rate)}) requests per second at saturation (${plural(connectionsOf(result), 'connection')}, ${first.race.replace(/^GET /, '')})`
+}
+
+/** The finding of each path and pair, as sentences without the full stop. */
+function sentencesOf(result: Result): string[] {
+  const findings = result.analysis?.findings ?? []
+  const differences = result.pilots.flatMap(({ difference }) =>
+    difference === null ? [] : [`They do different work: ${difference}`],
   )
-  const names = baselines.join(' or ')
-  return ratioChart({
-    title: `${METRIC_NAMES.rate} over ${names}`,
-    caption:
-      'Best first, with 95 % intervals; who leads in colour. A bracket joins apps that were not told apart. The scale is logarithmic.',
-    panels,
-    columns: topologies.length,
-    label: `× ${names}`,
+  const found =
+    findings.length === 0 ? [describeAlone(result)] : findings.map((one) => describeFinding(one, result))
+  return [...differences, ...found]
+}
+
+/** The systems of each race, and what one is over another. */
+function sectionsOf(result: Result): Section[] {
+  const { experiment, pilots, analysis, settings } = result
+  const isStarted = Object.values(experiment.systems).some(({ running }) => running === undefined)
+  return raceSections(result).flatMap((section, index) => {
+    const pilot = pilots[index]
+    if (pilot === undefined) return []
+    return [
+      {
+        ...section,
+        notes: [...section.notes, ...pilotNotes(pilot, decisionOf(result, pilot))],
+      },
+      ...(analysis?.findings ?? [])
+        .filter(({ race, ratio, others }) => race === pilot.race && (ratio !== null || others.length > 0))
+        .map((finding) => ratioSection(finding, isStarted ? settings.cores : null)),
+    ]
   })
 }
 
-function panelOf({ race: role, topology, entries, races }: Standing, result: Result): Panel {
-  const race = races.rate
-  const leaders = race === null ? [] : leadersOf(race).leaders
-  const dots = entries.flatMap(({ spec, places: { rate } }) => {
-    const ratio = rate?.ratio ?? null
-    return ratio === null ? [] : [{ ...ratio, name: nameOf(spec), leads: leaders.includes(spec.id) }]
-  })
-  const ties = race === null ? [] : tiesOf(race)
+/** What decided, with what others took; as the pilot found if nothing was compared. */
+function decisionOf({ analysis }: Result, pilot: PilotRecord): Pick<Finding, 'decides' | 'taken'> {
+  return analysis?.findings?.find(({ race }) => race === pilot.race) ?? { ...pilot, taken: null }
+}
+
+function pilotNotes(
+  { decides: byPilot, warmupMs, systems }: PilotRecord,
+  { decides, taken }: Pick<Finding, 'decides' | 'taken'>,
+): string[] {
+  const unknown = systems.filter(({ coreUse }) => coreUse === null)
+  const idle = systems.filter(({ coreUse }) => coreUse !== null && coreUse < FULL_CORES)
+  const masked = systems.filter((one) => one.masked > 0)
+  const unsteady = systems.filter(({ steady }) => !steady)
+  return [
+    decides === 'rate' && unknown.length > 0
+      ? `The CPU of ${listOf(unknown.map(({ system }) => system))} is not known, so requests per second decide.`
+      : decides === 'rate'
+        ? 'The servers fill their core, so requests per second decide.'
+        : byPilot === 'rate'
+          ? `Other programs took ${formatPercent(taken ?? 0)} of the servers' core, so CPU per request decides: a rate would say how much they left.`
+          : `${listOf(idle.map(({ system }) => system))} did not fill the core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`,
+    `${warmupMs} ms of load are discarded after each start.`,
+    ...(unsteady.length === 0
+      ? []
+      : [
+          `${listOf(unsteady.map(({ system }) => system))} did not become steady in the pilot: the cost was still falling after ${warmupMs / 1000} s.`,
+        ]),
+    ...masked.map(
+      ({ system, masked: part, bytes }) =>
+        `${system}: ${part} of ${plural(bytes, 'byte')} differ from response to response and were not compared.`,
+    ),
+  ]
+}
+
+/** As the heading of its column. */
+function shortOf(metric: Metric): string {
+  return SHORT[metric] ?? metric
+}
+
+const SHORT: Partial<Record<Metric, string>> = {
+  rate: 'req/s',
+  cpu: 'CPU',
+  'median-latency': 'p50',
+  'p99-latency': 'p99',
+  startup: 'start-up',
+  'ready-memory': 'MB ready',
+  'peak-memory': 'MB peak',
+}
+
+const NAMES: Partial<Record<Metric, string>> = {
+  rate: 'requests per second',
+  cpu: 'CPU per request',
+  'median-latency': 'p50 latency',
+  'p99-latency': 'p99 latency',
+  startup: 'start-up',
+  'ready-memory': 'memory when ready',
+  'peak-memory': 'peak memory',
+}
+
+function ratioSection(
+  { race, decides, over, under, ratio, others, pAdjusted }: Finding,
+  cores: Result['settings']['cores'],
+): Section {
+  const first: Finding['others'] = ratio === null ? [] : [{ metric: decides, ratio }]
+  const decidesHere = (one: (typeof first)[number]) => isTested({ pAdjusted }) && first.includes(one)
   return {
-    title: `${role} ${topology}`,
-    dots,
-    ties: ties.map((cells) => cells.map((cell) => shortName(cell, result))),
+    title: `${over} over ${under}: ${race}${cores === null ? '' : `, on ${nameCores(cores.servers ?? [cores.server])}`}`,
+    table: tableOf(
+      [...first, ...others],
+      [
+        left('figure', 0, ({ metric }) => NAMES[metric] ?? metric),
+        right('ratio', 0, (one) => formatRatio(one.ratio.value)),
+        right('95 %', 0, ({ ratio: one }) => formatEnds(one, (end) => end.toFixed(digitsOf(one.value)))),
+        left('', 0, (one) => (decidesHere(one) ? 'decides' : 'not tested')),
+      ],
+      (one) => (decidesHere(one) ? 'best' : 'plain'),
+    ),
+    notes: [],
   }
 }
 
-/** The sections of a race: a table per role and topology, what NGINX costs, and what they rest on. */
-export function raceSections(result: Result): Section[] {
-  if (result.analysis === null) return []
+/** Ends around a ratio near 1 need three. */
+function digitsOf(ratio: number): number {
+  return ratio < 2 ? 3 : 2
+}
+
+function conditionsOf(result: Result): string[] {
+  const { settings, analysis } = result
+  const systems = Object.values(result.experiment.systems)
+  const starts = Math.max(0, ...(analysis?.cells ?? []).map(({ launches }) => launches))
+  const isStarted = systems.some(({ running }) => running === undefined)
+  const each = isStarted ? `${plural(starts, 'start')} of each, in pairs` : plural(starts, 'heat')
   return [
-    ...standingsOf(result).map((standing) => standingSection(standing, result)),
-    ...proxySection(result),
-    ...pairSections(result),
-    ...controlSection(result),
-  ]
-}
-
-function standingSection(standing: Standing, result: Result): Section {
-  const { race: role, topology, workload, connections, races } = standing
-  const outcome = outcomeOf(standing, result)
-  const found = outcome === null ? '' : `${outcome}; `
-  return {
-    title: `${role} ${topology}: ${found}${workload}, ${connections} connections`,
-    table: standingTable(standing, races.rate === null ? 'baseline' : shortName(races.rate.baseline, result)),
-    notes: [
-      ...voidNotes(standing, result),
-      ...describeUnplaced(standing, result),
-      ...latencyNotes(standing, result),
-    ],
-  }
-}
-
-/** The twin counts too. */
-function voidNotes({ race: role, topology }: Standing, result: Result): string[] {
-  const own = new Set(
-    result.cells.filter((cell) => cell.role === role && cell.topology === topology).map(({ id }) => id),
-  )
-  const figures = result.analysis?.cells.filter(({ cell }) => own.has(cell)) ?? []
-  const texts = figures.flatMap((one) =>
-    one.void === null ? [] : `${shortName(one.cell, result)} (${one.void})`,
-  )
-  return texts.length === 0 ? [] : [`Void: ${texts.join('; ')}.`]
-}
-
-/** At which rate latencies are measured, and why one is missing. */
-function latencyNotes({ race, entries }: Standing, { heats }: Result): string[] {
-  const rate = openRateOf(heats, race)
-  if (rate === undefined) return []
-  const late = entries.map(({ spec, figures }) => ({ cell: { title: nameOf(spec) }, shown: figures }))
-  return [describeOpenLoop(rate), ...openLoopNotes(late), ...lateNotes(late)]
-}
-
-type EntryColumn = ItemColumn<StandingEntry>
-
-const LATENCIES = [
-  ['p50 ms', 'median-latency'],
-  ['p99 ms', 'p99-latency'],
-] as const
-
-/** The ratio is the second column, so that a phone shows it. */
-function standingTable(standing: Standing, baseline: string): Table {
-  const toneOf = ({ figures, places }: StandingEntry): Row['tone'] =>
-    figures.void !== null ? 'void' : places.rate?.from === 1 ? 'best' : 'plain'
-  const columns = [
-    left<StandingEntry>('framework', 0, ({ spec }) => nameOf(spec)),
-    ...ratioColumns('rate', [0, 1], baseline, standing),
-    right<StandingEntry>('rank', 0, ({ places }) => (places.rate === null ? '' : formatRank(places.rate))),
-    ...valueColumns('rate', [0, 0]),
-    ...LATENCIES.map(([heading, metric]) =>
-      counted(heading, 1, ({ figures }) => orUnknown(figures[metric]?.value, formatSeconds)),
+    ...systems.map(
+      ({ title, command, running, commit, tools }) =>
+        `${title}: ${command?.command ?? running ?? UNKNOWN}${commit === undefined ? '' : `, at ${commit}`}${tools === undefined ? '' : `, with ${tools}`}.`,
     ),
-    ...valueColumns('cpu', [2, 4]),
-    right<StandingEntry>('CPU rank', 4, ({ places }) => (places.cpu === null ? '' : formatRank(places.cpu))),
-    ...ratioColumns('cpu', [5, 5], baseline, standing),
-    ...PARTS,
+    `${each}; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per ${isStarted ? 'start' : 'heat'}, in shuffled order.`,
+    ...(settings.openLoop === null
+      ? ['No latencies: the starts needed all the time. --max-time gives more.']
+      : []),
   ]
-  return withoutUnknown(tableOf(standing.entries, columns, toneOf))
-}
-
-function ratioColumns(
-  metric: MainMetric,
-  [value, ends]: readonly [number, number],
-  baseline: string,
-  { races }: Standing,
-): EntryColumn[] {
-  const isBaseline = ({ spec }: StandingEntry) => spec.id === races[metric]?.baseline
-  const textOf = (entry: StandingEntry, format: (ratio: Interval) => string) => {
-    const ratio = entry.places[metric]?.ratio ?? null
-    return ratio === null ? '' : format(ratio)
-  }
-  return [
-    right(`${metric === 'rate' ? '' : 'CPU '}× ${baseline}`, value, (entry) => {
-      if (metric === 'rate' && entry.figures.void !== null) return 'void'
-      return isBaseline(entry) ? '1' : textOf(entry, ({ value }) => formatRatio(value))
-    }),
-    right('95 %', ends, (entry) =>
-      isBaseline(entry) ? '' : textOf(entry, (ratio) => formatEnds(ratio, formatRatio)),
-    ),
-  ]
-}
-
-/** Of the rate, or of CPU time per request: the value and its interval. */
-function valueColumns(metric: MainMetric, [value, ends]: readonly [number, number]): EntryColumn[] {
-  const format = metric === 'rate' ? formatRate : formatMicros
-  const formatInterval = (interval: Interval) =>
-    metric === 'rate' ? formatRateEnds(interval) : formatEnds(interval, formatMicros)
-  return [
-    counted(metric === 'rate' ? 'req/s' : 'CPU µs', value, ({ figures }) =>
-      orUnknown(figures[metric]?.value, format),
-    ),
-    counted('95 %', ends, ({ figures: { [metric]: interval } }) =>
-      interval === undefined ? '' : formatInterval(interval),
-    ),
-  ]
-}
-
-/** What only a page or a wide terminal has room for, except memory. */
-const PARTS: readonly EntryColumn[] = [
-  counted('peak MB', 3, ({ peakMemory }) => formatParts(peakMemory, formatMegabytes)),
-  counted('app+proxy µs', 6, ({ cpu }) => formatParts(cpu, formatMicros)),
-  counted('generator µs', 6, ({ cpu }) => orUnknown(cpu.generator, formatMicros)),
-  right('core', 7, ({ figures }) => orUnknown(figures.coreUse, formatPercent)),
-  right('launches', 8, ({ figures }) => String(figures.launches)),
-  right('slices', 8, ({ figures }) => String(figures.slices)),
-  right('disturbed', 9, ({ figures }) => String(figures.disturbed)),
-]
-
-/** Blank for a voided cell. */
-function counted(heading: string, priority: number, text: (figures: CellFigures) => string): EntryColumn {
-  return right(heading, priority, ({ figures }) => (figures.void === null ? text(figures) : ''))
-}
-
-/** What NGINX in front costs each app. */
-function proxySection(result: Result): Section[] {
-  const costs = result.analysis?.proxyCosts ?? []
-  if (costs.length === 0) return []
-  const groups = [...Map.groupBy(costs, ({ app, topology }) => `${app} ${topology}`).values()]
-  const find = (group: readonly ProxyCost[], metric: MainMetric) =>
-    group.find((cost) => cost.metric === metric)?.ratio
-  const columnsOf = (metric: MainMetric) => [
-    right<ProxyCost[]>(`${METRIC_NAMES[metric]} ×`, 0, (group) =>
-      orUnknown(find(group, metric)?.value, formatRatio),
-    ),
-    right<ProxyCost[]>('95 %', 0, (group) => formatEnds(find(group, metric) ?? null, formatRatio)),
-  ]
-  const table = tableOf(groups, [
-    left('app', 0, ([cost]) => cost?.app ?? ''),
-    left('via', 0, ([cost]) => cost?.topology ?? ''),
-    ...columnsOf('rate'),
-    ...columnsOf('cpu'),
-  ])
-  return [
-    {
-      title: 'What NGINX costs each app: behind it over direct',
-      table: withoutUnknown(table),
-      notes: [],
-      place: 'folded',
-    },
-  ]
-}
-
-/** Each pair of a race once, as it was tested. */
-function pairSections(result: Result): Section[] {
-  const races = standingsOf(result).flatMap(({ races }) => races.rate ?? [])
-  const pairs = races.flatMap((race) => race.pairs.map((pair) => ({ ...pair, race })))
-  if (pairs.length === 0) return []
-  const table = tableOf(pairs, [
-    left('pair', 0, ({ a, b }) => `${shortName(a, result)} over ${shortName(b, result)}`),
-    left('race', 0, ({ race: { race, topology } }) => `${race} ${topology}`),
-    right('ratio', 0, ({ ratio }) => formatRatio(ratio.value)),
-    right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
-    right('p', 0, ({ p }) => orUnknown(p, formatP)),
-    right('p after Holm', 0, ({ pAdjusted }) => orUnknown(pAdjusted, formatP)),
-    left('verdict', 0, (pair) => {
-      if (!isShown(pair)) return 'no difference shown'
-      return pair.ratio.value > 1 ? 'faster' : 'slower'
-    }),
-  ])
-  return [{ title: 'Who beats whom: every pair', table, notes: [], place: 'page' }]
-}
-
-/** A probability: `0.021`, `< 0.001`. */
-function formatP(p: number): string {
-  return p < 0.001 ? '< 0.001' : p.toFixed(3)
-}
-
-/** What a race found where there is nothing to find, and what it could have found. */
-function controlSection(result: Result): Section[] {
-  const races = (result.analysis?.races ?? []).flatMap(({ control, ...race }) =>
-    control === null ? [] : [{ ...race, ...control, race: `${race.race} ${race.topology}` }],
-  )
-  if (races.length === 0) return []
-  const table = tableOf<(typeof races)[number]>(
-    races,
-    [
-      left('race', 0, ({ race }) => race),
-      left('metric', 0, ({ metric }) => METRIC_NAMES[metric]),
-      left('twin', 0, ({ twin }) => shortName(twin, result)),
-      right('× original', 0, ({ ratio }) => ratio.value.toFixed(3)),
-      right('95 %', 0, ({ ratio }) => formatEnds(ratio, (value) => value.toFixed(3))),
-      right('p', 0, ({ p }) => orUnknown(p, formatP)),
-      left('verdict', 0, verdictOf),
-      right('smallest effect', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.single, formatEffect)),
-      right('with all pairs', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.adjusted, formatEffect)),
-      right('launches vary', 0, ({ launchSpread }) => orUnknown(launchSpread, formatPercent)),
-    ],
-    ({ suspect }) => (suspect ? 'void' : 'plain'),
-  )
-  return [{ title: 'A/A control: the same app under two names', table, notes: [], place: 'folded' }]
-}
-
-function verdictOf({ p, suspect }: Control): string {
-  if (suspect) return 'suspect: a difference where none exists'
-  if (p === null) return 'one launch says nothing'
-  return p < SIGNIFICANT ? 'barely excludes 1, as about 1 in 20 does' : 'no difference, as it should be'
 }

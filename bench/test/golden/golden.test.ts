@@ -2,7 +2,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Document } from '../../src/report/document.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
-import { reportOf } from '../../src/report/output.ts'
+import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { golden, NAMES } from '../fixtures/golden.ts'
 
@@ -39,7 +39,7 @@ for (const name of NAMES)
   test(`${name}: figures and reports are as they were`, (context) => {
     const result = golden(name)
     const { analysis, warnings } = result
-    const document = reportOf(result)
+    const document = documentOf(result)
     keep(context, name, {
       'figures.txt': linesOf({
         ...(Array.isArray(analysis) ? { cells: analysis } : analysis),

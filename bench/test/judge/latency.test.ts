@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
 import type { Trial } from '../../src/model/heat.ts'
 import type { Result } from '../../src/model/result.ts'
-import { documentOf } from '../../src/report/grid.ts'
+import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { rankedOf } from '../fixtures/golden.ts'
 import { rateResult } from '../fixtures/results.ts'
@@ -50,7 +50,7 @@ describe('latencies of a race of the grid', () => {
 
   test('stand in the table of the race, with the rate', () => {
     const text = textOf(result)
-    assert.match(text, /framework × node 95 % rank req\/s 95 % p50 ms p99 ms/)
+    assert.match(text, /system × node 95 % rank req\/s 95 % CPU µs p50 ms p99 ms/)
     assert.match(text, /^koa 0\.\S+ .* 2\.00 3\.96/m)
     assert.match(text, /Latencies: open loop at 10,000 requests per second, the same for all/)
     assert.doesNotMatch(textOf(rateResult()), /p50/)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stallOf } from '../../src/judge/stall.ts'
 import type { Result } from '../../src/model/result.ts'
-import { commentOf } from '../../src/report/study/race-comment.ts'
-import { documentOfRace } from '../../src/report/study/race-document.ts'
+import { commentOf } from '../../src/report/comment.ts'
+import { documentOf } from '../../src/report/report.ts'
 import { golden } from '../fixtures/golden.ts'
 
 /** The stored race, with the longest wait of each slice; one per start is another. */
@@ -50,7 +50,7 @@ test('a server that freezes once in each start is named, in the first sentence a
   for (const finding of frozen.analysis?.findings ?? [])
     if (finding.over === over && finding.under === pair.under) Object.assign(finding, { stall })
   const says = `ut ${over} stopped responding for 2.0 s in the typical start, the other for 0.020 s`
-  const { finding, summary } = documentOfRace(frozen)
+  const { finding, summary } = documentOf(frozen)
   assert.ok([finding, ...(summary ?? [])].join().includes(`; b${says}`))
   assert.ok(commentOf(frozen).includes(`B${says}.`))
 })

@@ -12,7 +12,7 @@ import { type Course, newHeat } from '../../src/measure/heat.ts'
 import type { Study } from '../../src/model/experiment.ts'
 import type { Trial } from '../../src/model/heat.ts'
 import type { Result } from '../../src/model/result.ts'
-import { documentOfStudy } from '../../src/report/study/document.ts'
+import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { QUIET } from '../fixtures/evidence.ts'
 import { measureOnPaper, PAPER, paperSliceOf } from '../fixtures/laboratory.ts'
@@ -177,7 +177,7 @@ describe('a claim about latency', () => {
     const late = ['mean-latency', 'p97.5-latency', 'p99-latency']
     deepEqual(fast?.openLoop, { launches: 2, voidedBecause: null, late })
     equal(fast?.figures['median-latency']?.value.toFixed(4), '0.0008')
-    const text = formatTerminal(documentOfStudy(result), { columns: 80, color: false })
+    const text = formatTerminal(documentOf(result), { columns: 80, color: false })
     match(text.replace(/\s+/g, ' '), /No p99 of fast, slow and wide: in more than half/)
   })
 
@@ -296,7 +296,7 @@ test('reports show the latencies with their rate', () => {
     for (const { trials } of heats)
       for (const load of trials) if (load.cell === 'race wide') load.errors = { reset: 1 }
   })
-  const text = formatTerminal(documentOfStudy(result), { columns: 80, color: false })
+  const text = formatTerminal(documentOf(result), { columns: 80, color: false })
   for (const line of text.split('\n')) ok(line.length <= 80, line)
   match(text, / 0\.50 +0\.5\d \(0\.\d+–0\.\d+\) +holds\n/)
   match(text, /^system +req\/s +95 % +CPU µs +p50 ms +p99 ms +mean ms +p90 ms +p97\.5 ms$/m)

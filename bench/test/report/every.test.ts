@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Result } from '../../src/model/result.ts'
 import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
-import { reportOf } from '../../src/report/output.ts'
+import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import { golden, NAMES, withNulls } from '../fixtures/golden.ts'
 import { all, parsePage } from '../fixtures/page.ts'
@@ -30,7 +30,7 @@ const LONGEST_COMMENT = 65_536
 const NO_FIGURE = /null|undefined|NaN|Infinity|\[object/
 
 for (const [name, result] of [...RACES, ...GOLDEN, ...ERASED]) {
-  const make = () => reportOf(result)
+  const make = () => documentOf(result)
   describe(name, () => {
     test('on a terminal: no line is too long, nothing unknown has a figure, colour repeats what the text says', () => {
       const document = make()

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
 import type { Result } from '@startgrid/bench/src/model/result.ts'
 import { readResult } from '@startgrid/bench/src/model/result-file.ts'
-import { ratioText, verdictOf } from '@startgrid/bench/src/report/study/document.ts'
+import { ratioText, verdictOf } from '@startgrid/bench/src/report/study.ts'
 import { ROOT } from './documents.ts'
 
 /** The studies that docs keep, with their claims. */

@@ -47,7 +47,7 @@ function testRows(command: string, rows: readonly Row[]): void {
 
 describe('report', () => {
   testRows('report', [
-    [[a], 0, /hello direct: bun leads; GET \/json, 64 connections framework/],
+    [[a], 0, /hello direct: bun leads; GET \/json, 64 connections system/],
     [[voided], 0, /node +void (?! *\d)/],
     [[study], 0, /nginx-proxy, 5 claims: 1 direction holds/],
     [[join(study, 'nginx-proxy.json')], 0, /nginx-proxy, 5 claims: /],

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { formatHtml } from '../../../src/report/html/page.ts'
-import { reportOf } from '../../../src/report/output.ts'
+import { documentOf } from '../../../src/report/report.ts'
 import { golden } from '../../fixtures/golden.ts'
 import { rateResult } from '../../fixtures/results.ts'
 
@@ -19,7 +19,7 @@ const KINDS = ['rate', 'study'] as const
 
 function reportIn(kind: (typeof KINDS)[number]): string {
   const result = kind === 'rate' ? rateResult() : golden(kind)
-  return formatHtml(reportOf(result))
+  return formatHtml(documentOf(result))
 }
 
 describe('report.html', { skip: BROWSER.skip }, () => {

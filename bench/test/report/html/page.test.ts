@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Result } from '../../../src/model/result.ts'
 import { type Chart, ratioChart } from '../../../src/report/document.ts'
-import { documentOf } from '../../../src/report/grid.ts'
 import { drawChart } from '../../../src/report/html/charts.ts'
 import { formatHtml } from '../../../src/report/html/page.ts'
+import { documentOf } from '../../../src/report/report.ts'
 import { all, type Element, pageOf, parsePage, textOf } from '../../fixtures/page.ts'
 import { rateResult, suspectResult } from '../../fixtures/results.ts'
 import { withFigures } from '../../fixtures/small-race.ts'
@@ -29,7 +29,7 @@ test('a panel per role and topology: best first, leaders in colour, ties in brac
 
 test('a void cell is struck, and has its reason below the table instead of a number', () => {
   const koa = all(page, 'tr:has(del)').find(({ textContent }) => textContent.includes('koa'))
-  assert.match(koa?.textContent.replace(/\s+/g, '') ?? '', /^koavoid[—\d]*$/)
+  assert.match(koa?.textContent.replace(/\s+/g, '') ?? '', /^koa[—]*void[—\d]*$/)
   assert.match(textOf(page, '.scroll + ul'), /Void: koa \(server and proxy used 7\d % of their core\)\./)
   assert.match(textOf(pageOf(suspectResult()), 'tr:has(del)'), /hello direct.*suspect/)
 })

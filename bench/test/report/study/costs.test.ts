@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { analyse } from '../../../src/judge/analysis.ts'
 import type { Study } from '../../../src/model/experiment.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
-import { documentOfStudy } from '../../../src/report/study/document.ts'
+import { documentOf } from '../../../src/report/report.ts'
 import { measureOnPaper, PAPER, type Rates } from '../../fixtures/laboratory.ts'
 
 const STUDY: Study = {
@@ -24,7 +24,7 @@ const STUDY: Study = {
 function reportOf(rates: Rates) {
   const result = measureOnPaper({ ...rates, wide: rates.fast ?? [] }, STUDY)
   const record = { ...result, analysis: analyse(STUDY, result) }
-  return documentOfStudy(record)
+  return documentOf(record)
 }
 
 test('a headline of costs: microseconds with their interval, and the request of which they are 1 %', () => {

@@ -2,8 +2,8 @@ import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/stric
 import { test } from 'node:test'
 import type { System } from '../../../src/model/experiment.ts'
 import type { Result } from '../../../src/model/result.ts'
-import { commentOf } from '../../../src/report/study/race-comment.ts'
-import { documentOfRace } from '../../../src/report/study/race-document.ts'
+import { commentOf } from '../../../src/report/comment.ts'
+import { documentOf } from '../../../src/report/report.ts'
 import { formatTerminal } from '../../../src/report/terminal.ts'
 import { amongCommands, analysed, golden } from '../../fixtures/golden.ts'
 
@@ -19,16 +19,16 @@ function runningAt(running: string, system: System | undefined): void {
   Object.assign(system ?? {}, { command: undefined, running })
 }
 
-const findingOf = (result: Result) => documentOfRace(result).finding
+const findingOf = (result: Result) => documentOf(result).finding
 
 test('one alone has figures, and no comparison', () => {
-  const document = documentOfRace(raced((result) => amongCommands(result, ['before'])))
+  const document = documentOf(raced((result) => amongCommands(result, ['before'])))
   match(document.finding, /^before handles [\d,]+ \(.*\) requests per second at saturation \(32 connections/)
   match(formatTerminal(document, { columns: 80, color: false }), /^before {2,}[\d,]+ /m)
 })
 
 test('of a server on another machine requests per second decide, and the report says what is not known', () => {
-  const document = documentOfRace(
+  const document = documentOf(
     raced((result) => {
       amongCommands(result, ['before', 'after'])
       runningAt('http://10.0.0.9:3000', result.experiment.systems.after)
@@ -48,7 +48,7 @@ test('of a server on another machine requests per second decide, and the report 
 })
 
 test('of servers that ran already nobody says on which core', () => {
-  const document = documentOfRace(
+  const document = documentOf(
     raced(({ experiment }) => {
       for (const system of Object.values(experiment.systems)) runningAt('http://127.0.0.1:3000', system)
     }),
@@ -68,7 +68,7 @@ test('one that responds otherwise under load is void, and the sentence says why'
     findingOf(result),
     /^after and before were not compared \(32 connections, .*\): after is void \([\d,]+ requests failed beside [\d,]+ responses: [\d,]+ status\)$/,
   )
-  const text = formatTerminal(documentOfRace(result), { columns: 80, color: false })
+  const text = formatTerminal(documentOf(result), { columns: 80, color: false })
   match(text, /^after {2,}void$/m)
   doesNotMatch(text, /^after over before/m) // there is nothing to say about it
   const alone = raced((one) => {
@@ -137,7 +137,7 @@ test('other work that was meant is said first', () => {
   const result = raced(({ pilots }) => {
     for (const pilot of pilots) pilot.difference = 'before and after send different bodies'
   })
-  const { finding, summary = [] } = documentOfRace(result)
+  const { finding, summary = [] } = documentOf(result)
   equal(finding, 'They do different work: before and after send different bodies')
   match(summary[0] ?? '', /^after handles /)
 })

@@ -1,36 +1,25 @@
-import { formatRatio, formatRatioInterval, formatTimestamp, UNKNOWN } from '@startgrid/cli/numbers.ts'
+import { formatEnds, formatRatio, formatRatioInterval, orUnknown, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { capital, plural } from '@startgrid/cli/text.ts'
-import type { Cell } from '../../model/cell.ts'
-import type { Study } from '../../model/experiment.ts'
-import type { ClaimResult, Verdict } from '../../model/figures.ts'
-
-import type { Result } from '../../model/result.ts'
-import { type Chart, type Document, ratioChart, type Section, warningsOf } from '../document.ts'
-
-import { provenanceOf } from '../provenance.ts'
-import { costChart, costSections, costSentences } from './costs.ts'
-import { describeVersions, missingCores, raceSections, startupChart, stepSections } from './tables.ts'
+import type { Cell } from '../model/cell.ts'
+import { isProbe, type Race, type Study } from '../model/experiment.ts'
+import type { ClaimResult, Verdict } from '../model/figures.ts'
+import type { Result } from '../model/result.ts'
+import { costChart, costSections, costSentences, signed } from './costs.ts'
+import { type Chart, type Findings, ratioChart, type Section } from './document.ts'
+import { entriesOf, formatSeconds, systemNotes, systemsTable } from './systems.ts'
 
 /** What a study says: its claims with their verdicts, and what they rest on. */
-export function documentOfStudy(record: Result): Document {
-  const study = record.experiment as Study
-  const { settings, startedAt, command } = record
-  const chart =
-    costChart(study, record) ?? ratiosChart(record) ?? startupChart(record, Object.keys(study.races))
-  const [, ...sentences] = costSentences(study, record)
+export function findingsOfStudy(result: Result): Findings {
+  const study = result.experiment as Study
+  const [, ...sentences] = costSentences(study, result)
   return {
-    finding: findingOf(study, record),
-    subject: `${capital(study.title)}, a ${settings.profile} run of ${formatTimestamp(startedAt)}`,
-    warnings: warningsOf(record),
-    ...(chart !== undefined && { chart }),
+    finding: findingOf(study, result),
+    subject: `${capital(study.title)}, a ${result.settings.profile} run`,
+    chart: costChart(study, result) ?? ratiosChart(result) ?? startupChart(result, Object.keys(study.races)),
     summary: sentences.map((sentence) => `${sentence}.`),
-    sections: [
-      ...findingSections(record),
-      ...raceSections(record, study.races),
-      { title: 'Where it comes from', notes: conditions(study, record), place: 'folded' },
-    ],
-    command,
+    sections: [...findingSections(result), ...raceSections(result, study.races)],
+    conditions: conditionsOf(study, result),
   }
 }
 
@@ -45,6 +34,65 @@ export function findingSections(record: Result): Section[] {
     ...costSections(study, record),
     ...stepSections(record),
   ]
+}
+
+/** All systems of each race. */
+export function raceSections(result: Result, races: Study['races'] = {}): Section[] {
+  return [...Map.groupBy(result.cells, ({ race }) => race)].map(([name, cells]) => {
+    const entries = entriesOf(result, cells)
+    const rate = result.analysis?.openRates.find(({ race }) => race === name)?.rate
+    const own = races[name]
+    // What a probe counts per second need not be requests.
+    const counts = own !== undefined && isProbe(own) ? 'per s' : 'req/s'
+    return {
+      title: titleOf(name, own, cells),
+      table: systemsTable(entries, '', counts),
+      notes: systemNotes(entries, rate),
+    }
+  })
+}
+
+function titleOf(race: string, own: Race | undefined, cells: readonly Cell[]): string {
+  const [first] = cells
+  if (own !== undefined && isProbe(own) && own.tool !== undefined) return `${race}: ${own.tool}`
+  if (first?.workload == null) return race
+  // A race of commands is named by what is asked.
+  const asked = own === undefined ? '' : `: ${first.workload}`
+  return `${race}${asked}, ${first.connections.toLocaleString('en-US')} connections`
+}
+
+/** What each thing costs, if the study takes something apart. */
+function stepSections(result: Result): Section[] {
+  const steps = result.analysis?.steps ?? []
+  if (steps.length === 0) return []
+  const table = tableOf(steps, [
+    left('what', 0, ({ what }) => what),
+    right('CPU µs', 0, ({ cpu }) => (cpu === null ? UNKNOWN : signed(cpu.to - cpu.from))),
+    right('factor', 0, ({ ratio }) => orUnknown(ratio?.value, formatRatio)),
+    right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
+  ])
+  return [{ title: 'What each step costs, per request', table, notes: [] }]
+}
+
+/** The shortest start first. @returns undefined if no start was measured */
+function startupChart({ analysis }: Result, races: readonly string[]): Chart | undefined {
+  const panels = races.map((race) => ({
+    title: race,
+    dots: (analysis?.cells ?? [])
+      .flatMap(({ race: own, system, figures: { startup } }) =>
+        own !== race || startup === undefined ? [] : [{ ...startup, name: system, leads: false }],
+      )
+      .toSorted((one, other) => one.value - other.value),
+  }))
+  if (panels.every(({ dots }) => dots.length === 0)) return undefined
+  return {
+    title: 'Time from the start of a process to its first right response',
+    caption:
+      'With 95 % intervals. On one core, and from files that were just read: a deployment starts otherwise.',
+    panels,
+    columns: 2,
+    axis: { label: 'ms', scale: 'linear', format: formatSeconds },
+  }
 }
 
 /** `nginx-proxy, 7 claims: 2 holds, 1 not reproduced here, 4 undecided here` */
@@ -137,8 +185,29 @@ function reasonsOf({ analysis }: Result): string[] {
   })
 }
 
+/** How many cores an undecided claim needs, that of the generator included; null if this machine has them. */
+function missingCores(
+  { race, against = race, over, under, verdict }: ClaimResult,
+  cells: readonly Cell[],
+): number | null {
+  const small = cells.filter(
+    ({ race: own, app, cores }) =>
+      ((own === race && app === over) || (own === against && app === under)) && cores.given < cores.wanted,
+  )
+  if (verdict !== 'undecided here' || small.length === 0) return null
+  return Math.max(...small.map(({ cores, workload }) => cores.wanted + (workload === null ? 0 : 1)))
+}
+
+/** `express 4 → 5.3.0, fastify 4 → 5.12.8`: the source's versions and ours; null if the source names none. */
+function describeVersions({ source }: Study, { versions: { packages } }: Result): string | null {
+  const changes = Object.entries(source?.versions ?? {}).map(
+    ([name, theirs]) => `${name} ${theirs} → ${packages[name] ?? 'unknown'}`,
+  )
+  return changes.length === 0 ? null : changes.join(', ')
+}
+
 /** What the figures rest on. */
-function conditions({ source }: Study, result: Result): string[] {
+function conditionsOf({ source }: Study, result: Result): string[] {
   const { heats, slices, sliceMs, openLoop } = result.settings
   const hasLatencies = openLoop !== null && (result.analysis?.openRates ?? []).length > 0
   return [
@@ -151,6 +220,5 @@ function conditions({ source }: Study, result: Result): string[] {
           `Open loops last ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat. Their rate is that of the study, or half of what the slowest system that a claim about latency names (or the slowest of all) could do in the first heat.`,
         ]
       : []),
-    ...provenanceOf(result),
   ]
 }

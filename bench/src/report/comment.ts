@@ -2,10 +2,10 @@ import { formatEnds, formatPercent, formatRatio } from '@startgrid/cli/numbers.t
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { isShown } from '../../judge/comparisons.ts'
-import { isTested, unsteadyOf } from '../../judge/findings.ts'
-import { ResultError } from '../../model/result-file.ts'
-import { describeStall, describeStarts } from './race-document.ts'
+import { isShown } from '../judge/comparisons.ts'
+import { isTested, unsteadyOf } from '../judge/findings.ts'
+import { ResultError } from '../model/result-file.ts'
+import { describeStall, describeStarts } from './race.ts'
 
 /** A race of two commits as a comment on a pull request: a few lines for each path. */
 
