@@ -97,9 +97,9 @@ const race = ({ name, versions, isPage }: Upgrade): LoadRace => ({
 const pairsOf = ({ versions }: Upgrade) =>
   versions.slice(1).map((newer, index) => [versions[index] ?? '', newer] as const)
 
-/** One version instead of the one before it. */
+/** One version instead of the one before it: `Node 24 instead of Node 22: Express 5`. */
 const upgraded = (upgrade: Upgrade, [older, newer]: readonly [string, string]): Step => ({
-  what: `${upgrade.name}: ${NAMES[newer]} instead of ${NAMES[older]}`,
+  what: [`${NAMES[newer]} instead of ${NAMES[older]}`, ...upgrade.name.split(', ').slice(1)].join(': '),
   ...{ race: upgrade.name, from: nameOf(upgrade, older), to: nameOf(upgrade, newer) },
 })
 

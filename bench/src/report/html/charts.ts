@@ -17,7 +17,7 @@ interface Drawing {
 const { document } = parseHTML('<!doctype html><html><body></body></html>')
 
 /** Widths are those of a phone: panels stand side by side where there is room. */
-const DEFAULTS: Plot.PlotOptions = {
+const DEFAULTS = {
   width: 360,
   marginLeft: 44,
   marginRight: 12,
@@ -65,13 +65,16 @@ function drawingsOf(chart: Chart): Drawing[] {
   const scale = scaleOf(chart)
   return panels.map((panel) => {
     const names = panel.dots.map(({ name }) => name)
+    // A letter is about 6 pixels wide.
+    const marginLeft = Math.max(84, 10 + 6 * Math.max(0, ...names.map(({ length }) => length)))
     return {
       title: panel.title,
       description: `${axis.label}: ${panel.dots.map((dot) => describeDot(dot, axis.format)).join(', ')}`,
       plot: {
+        width: DEFAULTS.width + marginLeft - 84,
         height: 38 + 21 * names.length,
         marginTop: 4,
-        marginLeft: 84,
+        marginLeft,
         marginRight: 62,
         x: {
           type: axis.scale,
