@@ -5,12 +5,12 @@ import { formatRatio, formatTimestamp, UNKNOWN } from '@startgrid/cli/numbers.ts
 import { left, markdownTable, right, tableOf } from '@startgrid/cli/table.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { describeMachine, nameMachine } from '@startgrid/machine/machine.ts'
-import type { Study } from './model/experiment.ts'
-import type { Result } from './model/result.ts'
-import { ResultError, readResult } from './model/result-file.ts'
 import { formatMarkdownPart } from './report/markdown.ts'
 import { documentOf } from './report/report.ts'
 import { findingSections, ratioText, verdictOf } from './report/study.ts'
+import type { Study } from './result/experiment.ts'
+import type { Result } from './result/result.ts'
+import { ResultError, readResult } from './result/result-file.ts'
 
 /** Results in docs: figures from stored results, prose by hand. */
 

@@ -1,4 +1,4 @@
-import type { Study } from '../src/model/experiment.ts'
+import type { Study } from '../src/result/experiment.ts'
 import { clusterStudy } from './cluster/study.ts'
 import { expressOnBun } from './express-on-bun/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'

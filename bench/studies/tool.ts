@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { formatAddress } from '@startgrid/nginx/address.ts'
-import type { Figures, ProbeRace } from '../src/model/experiment.ts'
+import type { Figures, ProbeRace } from '../src/result/experiment.ts'
 
 /** The source's own command, run on a system that was just started, as the source ran it: without cores of its own. */
 export interface Tool {

@@ -1,8 +1,8 @@
 import { plural } from '@startgrid/cli/text.ts'
 import { isTested, LEAST_STARTS } from '../judge/findings.ts'
 import { wrongCells } from '../judge/gates.ts'
-import type { Result } from '../model/result.ts'
 import { describeCaught, describeRegression } from '../report/race.ts'
+import type { Result } from '../result/result.ts'
 
 /**
  * What makes a command fail that measured to its end: something could not be run or responded wrongly. Noise is neither: ties, wide intervals, cells that

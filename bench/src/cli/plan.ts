@@ -2,10 +2,10 @@ import { formatMinutes, formatRate } from '@startgrid/cli/numbers.ts'
 import { COLUMNS, indented, listOf, plural, wrap } from '@startgrid/cli/text.ts'
 import { plannedMs } from '../experiment/study.ts'
 import { baseOf } from '../measure/common-rate.ts'
-import type { Cell } from '../model/cell.ts'
-import { type Experiment, isProbe, isStudy } from '../model/experiment.ts'
-import type { Result } from '../model/result.ts'
 import { describeReach } from '../report/provenance.ts'
+import type { Cell } from '../result/cell.ts'
+import { type Experiment, isProbe, isStudy } from '../result/experiment.ts'
+import type { Result } from '../result/result.ts'
 
 /** What a run would do, and how long it takes: `--dry-run`. */
 export function describePlan(name: string, experiment: Experiment, result: Result): string {

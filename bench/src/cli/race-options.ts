@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
 import { formatTarget } from '@startgrid/wire/target.ts'
-import { addressOf } from '../environments/command/origin.ts'
 import { namesOf, withoutValues } from '../experiment/command-line.ts'
 import type { RaceSystem, Weighted } from '../experiment/race.ts'
 import { withoutFolder } from '../experiment/result.ts'
-import { withoutQueryValues } from '../model/experiment.ts'
+import { withoutQueryValues } from '../result/experiment.ts'
+import { addressOf } from '../servers/command/origin.ts'
 import { RACE } from './option-table.ts'
 
 /** What `race` is asked to do. */

@@ -1,5 +1,5 @@
-import type { Cell } from '../model/cell.ts'
-import type { Settings } from '../model/settings.ts'
+import type { Cell } from '../result/cell.ts'
+import type { Settings } from '../result/settings.ts'
 import { expectedHeatMs } from './cells.ts'
 
 /** How many heats fit into the time of a run, before it begins. All times are in milliseconds. */

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Cell } from '../model/cell.ts'
-import { type Experiment, isProbe, nameAsked, type Race, type System } from '../model/experiment.ts'
-import type { Settings } from '../model/settings.ts'
+import type { Cell } from '../result/cell.ts'
+import { type Experiment, isProbe, nameAsked, type Race, type System } from '../result/experiment.ts'
+import type { Settings } from '../result/settings.ts'
 import { openLoopsMs } from './open-loop.ts'
 import { warmupOf } from './profiles.ts'
 

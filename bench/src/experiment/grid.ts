@@ -1,5 +1,5 @@
 import { type App, BASELINE, ROLES, runtimeOf, type Topology } from '@startgrid/grid/apps.ts'
-import type { Experiment, LoadRace, System } from '../model/experiment.ts'
+import type { Experiment, LoadRace, System } from '../result/experiment.ts'
 import { CONNECTIONS, PROXIED_WARMUP_MS, warmupOf, warmupRequests } from './profiles.ts'
 import { WORKLOADS } from './workloads.ts'
 

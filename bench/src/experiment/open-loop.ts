@@ -1,5 +1,5 @@
-import type { Cell } from '../model/cell.ts'
-import type { Settings, Span } from '../model/settings.ts'
+import type { Cell } from '../result/cell.ts'
+import type { Settings, Span } from '../result/settings.ts'
 
 /** How long an open loop lasts, and at which rate. Times are in milliseconds. */
 

@@ -1,6 +1,6 @@
 import { FRAMEWORKS, findFramework, ROLES, type Role } from '@startgrid/grid/apps.ts'
 import type { Framework } from '@startgrid/grid/frameworks.ts'
-import type { Span } from '../model/settings.ts'
+import type { Span } from '../result/settings.ts'
 
 /** How much effort a run takes, and what every cell gets of it: with all frameworks about five minutes, and `--quick` one. */
 

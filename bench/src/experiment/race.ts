@@ -5,7 +5,7 @@ import {
   nameAsked,
   type System,
   type Workload,
-} from '../model/experiment.ts'
+} from '../result/experiment.ts'
 
 /** A request, and how often it is drawn among others. */
 export type Weighted = Asked & { weight?: number }

@@ -7,9 +7,9 @@ import {
   type System,
   type Workload,
   withoutQueryValues,
-} from '../model/experiment.ts'
-import type { Result } from '../model/result.ts'
-import type { Settings } from '../model/settings.ts'
+} from '../result/experiment.ts'
+import type { Result } from '../result/result.ts'
+import type { Settings } from '../result/settings.ts'
 import { heatsWithin } from './budget.ts'
 import { planCells } from './cells.ts'
 import { withoutValues } from './command-line.ts'

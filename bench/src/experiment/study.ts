@@ -1,7 +1,7 @@
-import type { Cell } from '../model/cell.ts'
-import { type Experiment, isProbe, type LoadRace, type ProbeRace, type Race } from '../model/experiment.ts'
-import type { Result } from '../model/result.ts'
-import type { Settings } from '../model/settings.ts'
+import type { Cell } from '../result/cell.ts'
+import { type Experiment, isProbe, type LoadRace, type ProbeRace, type Race } from '../result/experiment.ts'
+import type { Result } from '../result/result.ts'
+import type { Settings } from '../result/settings.ts'
 import { expectedHeatMs, fitToMachine } from './cells.ts'
 
 /** What a study measures, and how long that takes. */

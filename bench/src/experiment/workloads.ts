@@ -3,7 +3,7 @@ import { exactly } from '@startgrid/loadgen/expectation.ts'
 import { LoadError } from '@startgrid/loadgen/plan.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { LastingGenerator } from '../load/generator.ts'
-import type { Workload } from '../model/experiment.ts'
+import type { Workload } from '../result/experiment.ts'
 
 /** The main workload of each role. */
 export const WORKLOADS: Readonly<Record<Role, Workload>> = {

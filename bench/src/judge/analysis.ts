@@ -5,9 +5,9 @@ import {
   METRICS,
   type Measured as Quotable,
   type Step,
-} from '../model/experiment.ts'
-import type { Analysis, CellFigures, MainMetric, StepResult } from '../model/figures.ts'
-import type { Heat } from '../model/heat.ts'
+} from '../result/experiment.ts'
+import type { Analysis, CellFigures, MainMetric, StepResult } from '../result/figures.ts'
+import type { Heat } from '../result/heat.ts'
 import { judgeClaim } from './claim.ts'
 import { Comparisons } from './comparisons.ts'
 import { costsOf } from './costs.ts'

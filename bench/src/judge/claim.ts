@@ -1,8 +1,8 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Cell } from '../model/cell.ts'
-import { type Claim, isLatency, type Measured, type Metric, publishedRatio } from '../model/experiment.ts'
-import type { CellFigures, ClaimResult, Verdict } from '../model/figures.ts'
+import type { Cell } from '../result/cell.ts'
+import { type Claim, isLatency, type Measured, type Metric, publishedRatio } from '../result/experiment.ts'
+import type { CellFigures, ClaimResult, Verdict } from '../result/figures.ts'
 
 /** What claims are judged by. */
 export interface ClaimContext {

@@ -11,9 +11,9 @@ import {
 import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import { smallestDifference } from '@startgrid/stats/student.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
-import type { Cell } from '../model/cell.ts'
-import { type Experiment, isRanked, METRICS, type Metric } from '../model/experiment.ts'
-import type { Pair } from '../model/figures.ts'
+import type { Cell } from '../result/cell.ts'
+import { type Experiment, isRanked, METRICS, type Metric } from '../result/experiment.ts'
+import type { Pair } from '../result/figures.ts'
 import type { JudgedCell } from './launches.ts'
 
 /** Below this, after Holm's correction over a family of comparisons, a difference counts as shown. */

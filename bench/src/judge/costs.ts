@@ -1,6 +1,6 @@
 import { meanInterval } from '@startgrid/stats/estimate.ts'
-import type { Costs } from '../model/experiment.ts'
-import type { CostCurve, CostsResult } from '../model/figures.ts'
+import type { Costs } from '../result/experiment.ts'
+import type { CostCurve, CostsResult } from '../result/figures.ts'
 
 /** CPU seconds per request in one heat, by amount of work. */
 type Points = ReadonlyMap<number, number>

@@ -1,7 +1,7 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import { METRIC_NAMES } from '../model/names.ts'
-import { type Result, trialsOf, type Warning } from '../model/result.ts'
+import { METRIC_NAMES } from '../result/names.ts'
+import { type Result, trialsOf, type Warning } from '../result/result.ts'
 import { keptSlices } from './passes.ts'
 import { isCrowded } from './trial.ts'
 

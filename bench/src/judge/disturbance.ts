@@ -1,5 +1,5 @@
 import type { Disturbance } from '@startgrid/machine/accounts/sample.ts'
-import type { Slice } from '../model/heat.ts'
+import type { Slice } from '../result/heat.ts'
 
 /** What others took while something was measured, and what counts all the same. */
 

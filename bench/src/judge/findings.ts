@@ -1,5 +1,5 @@
-import type { Metric } from '../model/experiment.ts'
-import type { Finding, PilotRecord } from '../model/figures.ts'
+import type { Metric } from '../result/experiment.ts'
+import type { Finding, PilotRecord } from '../result/figures.ts'
 import { adjust, type Comparisons, smallestRatio } from './comparisons.ts'
 import { CPU_DECIDES_ABOVE } from './disturbance.ts'
 

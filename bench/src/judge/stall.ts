@@ -1,7 +1,7 @@
 import { median } from '@startgrid/stats/moments.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Finding } from '../model/figures.ts'
-import type { Heat } from '../model/heat.ts'
+import type { Cell } from '../result/cell.ts'
+import type { Finding } from '../result/figures.ts'
+import type { Heat } from '../result/heat.ts'
 
 /** So many times as long as with the other system: no noise that hits both. On a busy machine others stop a server for 60 ms as well. */
 const STALL = 40

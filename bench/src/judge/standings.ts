@@ -2,9 +2,9 @@ import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Analysis, CellFigures, MainMetric, RaceFigures } from '../model/figures.ts'
-import type { Result } from '../model/result.ts'
+import type { Cell } from '../result/cell.ts'
+import type { Analysis, CellFigures, MainMetric, RaceFigures } from '../result/figures.ts'
+import type { Result } from '../result/result.ts'
 import { isShown } from './comparisons.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */

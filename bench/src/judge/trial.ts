@@ -1,6 +1,6 @@
 import type { LoadResult } from '@startgrid/loadgen/result.ts'
 import { occurred } from '../load/generator.ts'
-import type { PercentilesMs, Trial } from '../model/heat.ts'
+import type { PercentilesMs, Trial } from '../result/heat.ts'
 import { keepQuiet } from './disturbance.ts'
 import { whyNotOffered } from './gates.ts'
 

@@ -1,13 +1,13 @@
 import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
-import type { Servers, Start } from '../environments/environment.ts'
 import { type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
 import { learnLength } from '../experiment/workloads.ts'
 import type { LastingGenerator } from '../load/generator.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Workload } from '../model/experiment.ts'
-import type { Heat, Slice } from '../model/heat.ts'
-import type { Settings } from '../model/settings.ts'
+import type { Cell } from '../result/cell.ts'
+import type { Workload } from '../result/experiment.ts'
+import type { Heat, Slice } from '../result/heat.ts'
+import type { Settings } from '../result/settings.ts'
+import type { Servers, Start } from '../servers/servers.ts'
 import { CellFailure, type Entrant, measureSlice, type SliceSpec, type Track } from './load.ts'
 
 /** Which heat it is. */

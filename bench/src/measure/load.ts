@@ -3,13 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError, type LoadOptions, type LoadPhase } from '@startgrid/loadgen/plan.ts'
 import { hasExactClock } from '@startgrid/machine/accounts/sample.ts'
-import type { Account, EndAccount, Server } from '../environments/environment.ts'
 import { isTaken } from '../judge/disturbance.ts'
 import { trialOf } from '../judge/trial.ts'
 import type { LastingGenerator, SliceLoad } from '../load/generator.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Workload } from '../model/experiment.ts'
-import type { Slice, SliceDetail, Trial } from '../model/heat.ts'
+import type { Cell } from '../result/cell.ts'
+import type { Workload } from '../result/experiment.ts'
+import type { Slice, SliceDetail, Trial } from '../result/heat.ts'
+import type { Account, EndAccount, Server } from '../servers/servers.ts'
 
 /** One stretch of load on one cell: a slice of a pass, or an open loop. Both are offered, accounted for and judged in the same way. */
 

@@ -2,13 +2,13 @@ import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/machine.ts'
-import type { EnvironmentOptions, Opened, Start } from '../environments/environment.ts'
 import { ENDING_MS } from '../experiment/budget.ts'
 import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings } from '../judge/derive-warnings.ts'
 import { LastingGenerator } from '../load/generator.ts'
-import type { Experiment } from '../model/experiment.ts'
-import type { Result, Warning } from '../model/result.ts'
+import type { Experiment } from '../result/experiment.ts'
+import type { Result, Warning } from '../result/result.ts'
+import type { Opened, OpenOptions, Start } from '../servers/servers.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the generator, warnings, saving. */
 
@@ -36,7 +36,7 @@ export interface PreparedRun extends RunContext {
 
 interface Preparation extends RunContext {
   experiment: Experiment
-  open(options: EnvironmentOptions): Promise<Opened>
+  open(options: OpenOptions): Promise<Opened>
 }
 
 /** What a person can do something about while it runs; all warnings stand at the end of the report. */

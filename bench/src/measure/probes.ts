@@ -1,9 +1,9 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Start } from '../environments/environment.ts'
-import type { Cell } from '../model/cell.ts'
-import type { ProbeRace } from '../model/experiment.ts'
-import type { Heat } from '../model/heat.ts'
+import type { Cell } from '../result/cell.ts'
+import type { ProbeRace } from '../result/experiment.ts'
+import type { Heat } from '../result/heat.ts'
+import type { Start } from '../servers/servers.ts'
 import { type HeatFrame, newHeat } from './heat.ts'
 
 /** A heat without load: a program of the study measures one system after the other, shuffled. Each has the machine to itself. */

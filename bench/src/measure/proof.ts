@@ -2,7 +2,9 @@ import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { mean } from '@startgrid/stats/moments.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
-import type { Known } from '../environments/command/cause.ts'
+import type { Cell } from '../result/cell.ts'
+import { type Asked, nameAsked, type Workload } from '../result/experiment.ts'
+import type { Known } from '../servers/command/cause.ts'
 import {
   differenceOf,
   expectationOf,
@@ -10,10 +12,8 @@ import {
   type Learnt,
   learn,
   MOST_MASKED,
-} from '../environments/command/equal-work.ts'
-import { askOften, isExpected, quote } from '../environments/command/request.ts'
-import type { Cell } from '../model/cell.ts'
-import { type Asked, nameAsked, type Workload } from '../model/experiment.ts'
+} from '../servers/command/equal-work.ts'
+import { askOften, isExpected, quote } from '../servers/command/request.ts'
 import type { Entrant } from './load.ts'
 
 /** Why a race cannot be run; the message is a sentence. */

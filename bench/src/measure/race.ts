@@ -1,14 +1,14 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
-import { openCommands } from '../environments/command/environment.ts'
-import type { EnvironmentOptions } from '../environments/environment.ts'
 import { ENDING_MS, MOST_HEATS } from '../experiment/budget.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
 import { fitPasses } from '../experiment/schedule.ts'
 import { expectedRaceMs } from '../experiment/study.ts'
 import { LEAST_STARTS } from '../judge/findings.ts'
-import { type Experiment, isProbe } from '../model/experiment.ts'
-import type { Result, Warning } from '../model/result.ts'
+import { type Experiment, isProbe } from '../result/experiment.ts'
+import type { Result, Warning } from '../result/result.ts'
+import { openCommands } from '../servers/command/open.ts'
+import type { OpenOptions } from '../servers/servers.ts'
 import { runHeats } from './heats.ts'
 import { type Pace, pilot } from './pilot.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
@@ -40,7 +40,7 @@ export async function runRace(
   const preparation = {
     ...context,
     experiment,
-    open: (options: EnvironmentOptions) => openCommands(experiment, { ...options, guard, cores }),
+    open: (options: OpenOptions) => openCommands(experiment, { ...options, guard, cores }),
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     for (const warning of warnings) prepared.warn(warning)

@@ -1,10 +1,10 @@
 import { Guard } from '@startgrid/machine/guard.ts'
-import { openCommands } from '../environments/command/environment.ts'
-import { proveCells } from '../environments/conformance.ts'
-import { type EnvironmentOptions, systemOf } from '../environments/environment.ts'
-import { openNative } from '../environments/native/open.ts'
-import type { Experiment } from '../model/experiment.ts'
-import type { Result } from '../model/result.ts'
+import type { Experiment } from '../result/experiment.ts'
+import type { Result } from '../result/result.ts'
+import { openCommands } from '../servers/command/open.ts'
+import { proveCells } from '../servers/conformance.ts'
+import { openNative } from '../servers/native/open.ts'
+import { type OpenOptions, systemOf } from '../servers/servers.ts'
 import { runHeats } from './heats.ts'
 import { type PreparedRun, type RunContext, withPreparedRun } from './preparation.ts'
 
@@ -23,7 +23,7 @@ export async function runExperiment(
   // A study of commands starts them as `race` does.
   const isOfCommands = Object.values(experiment.systems).every(({ command }) => command !== undefined)
   const guard = isOfCommands ? new Guard() : undefined
-  const open = async (options: EnvironmentOptions) => {
+  const open = async (options: OpenOptions) => {
     for (const cell of result.cells)
       cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null
     return guard === undefined

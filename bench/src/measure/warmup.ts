@@ -1,6 +1,6 @@
 import { mean, median } from '@startgrid/stats/moments.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Slice } from '../model/heat.ts'
+import type { Slice } from '../result/heat.ts'
 import type { Entrant } from './load.ts'
 
 /** Milliseconds of load whose cost is one value. */

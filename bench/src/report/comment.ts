@@ -4,7 +4,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { isShown } from '../judge/comparisons.ts'
 import { isTested, unsteadyOf } from '../judge/findings.ts'
-import { ResultError } from '../model/result-file.ts'
+import { ResultError } from '../result/result-file.ts'
 import { describeStall, describeStarts } from './race.ts'
 
 /** A race of two commits as a comment on a pull request: a few lines for each path. */

@@ -2,9 +2,9 @@ import { formatCost, formatMicros } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { capital } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Costs, Study } from '../model/experiment.ts'
-import type { CostCurve, CostsResult } from '../model/figures.ts'
-import type { Result } from '../model/result.ts'
+import type { Costs, Study } from '../result/experiment.ts'
+import type { CostCurve, CostsResult } from '../result/figures.ts'
+import type { Result } from '../result/result.ts'
 import type { Chart, Section } from './document.ts'
 
 /** What ways to serve cost by amount of work, and what one costs more than another. */

@@ -2,9 +2,9 @@ import { formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cl
 import { left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { isShown, SIGNIFICANT } from '../judge/comparisons.ts'
 import { type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
-import type { Control, MainMetric, ProxyCost } from '../model/figures.ts'
-import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { Result } from '../model/result.ts'
+import type { Control, MainMetric, ProxyCost } from '../result/figures.ts'
+import { METRIC_NAMES, nameOf } from '../result/names.ts'
+import type { Result } from '../result/result.ts'
 import { type Chart, type Findings, type Panel, ratioChart, type Section } from './document.ts'
 import { describeReach, describeSettings } from './provenance.ts'
 import {

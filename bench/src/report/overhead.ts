@@ -10,10 +10,10 @@ import { left, markdownTable, right, type Table, tableOf } from '@startgrid/cli/
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { NGINX, pageOf, systemOf } from '../../studies/overhead/study.ts'
-import type { Analysis, CellFigures } from '../model/figures.ts'
-import type { Result } from '../model/result.ts'
-import { ResultError } from '../model/result-file.ts'
 import { writeBetween } from '../publish.ts'
+import type { Analysis, CellFigures } from '../result/figures.ts'
+import type { Result } from '../result/result.ts'
+import { ResultError } from '../result/result-file.ts'
 
 /** The tables of the study `overhead` in docs/choosing-a-framework.md: microseconds of CPU per request, and what other ways cost as a part of that. */
 

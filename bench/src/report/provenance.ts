@@ -3,8 +3,8 @@ import { plural } from '@startgrid/cli/text.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
 import { PROFILES } from '../experiment/profiles.ts'
-import type { Result } from '../model/result.ts'
-import type { Cores } from '../model/settings.ts'
+import type { Result } from '../result/result.ts'
+import type { Cores } from '../result/settings.ts'
 
 /** Where a result comes from. */
 

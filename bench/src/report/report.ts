@@ -1,6 +1,6 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
-import { isRanked, isStudy } from '../model/experiment.ts'
-import type { Result } from '../model/result.ts'
+import { isRanked, isStudy } from '../result/experiment.ts'
+import type { Result } from '../result/result.ts'
 import type { Document, Findings } from './document.ts'
 import { findingsOfGrid } from './grid.ts'
 import { provenanceOf } from './provenance.ts'

@@ -7,10 +7,10 @@ import { findFramework } from '@startgrid/grid/apps.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { CACHED } from '../../studies/startup/study.ts'
-import type { Metric } from '../model/experiment.ts'
-import type { Result } from '../model/result.ts'
-import { ResultError } from '../model/result-file.ts'
 import { writeBetween } from '../publish.ts'
+import type { Metric } from '../result/experiment.ts'
+import type { Result } from '../result/result.ts'
+import { ResultError } from '../result/result-file.ts'
 
 /** The table of the study `startup` in docs/choosing-a-framework.md. */
 

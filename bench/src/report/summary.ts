@@ -2,11 +2,11 @@ import { formatDistance, formatMicros, formatPercent, formatRatio } from '@start
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { countDecided, type Standing, standingsOf, typicalWidth, widthWith } from '../judge/standings.ts'
-import type { Cell } from '../model/cell.ts'
-import type { RaceFigures } from '../model/figures.ts'
-import type { Heat } from '../model/heat.ts'
-import { METRIC_NAMES, nameOf } from '../model/names.ts'
-import type { Result } from '../model/result.ts'
+import type { Cell } from '../result/cell.ts'
+import type { RaceFigures } from '../result/figures.ts'
+import type { Heat } from '../result/heat.ts'
+import { METRIC_NAMES, nameOf } from '../result/names.ts'
+import type { Result } from '../result/result.ts'
 
 /** What a result says, in sentences that its figures make. */
 

@@ -15,11 +15,11 @@ import { type ItemColumn, left, right, type Table, tableOf, withoutUnknown } fro
 import { listOf } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { StandingEntry } from '../judge/standings.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Metric } from '../model/experiment.ts'
-import type { CellFigures, MainMetric } from '../model/figures.ts'
-import { nameOf } from '../model/names.ts'
-import type { Result } from '../model/result.ts'
+import type { Cell } from '../result/cell.ts'
+import type { Metric } from '../result/experiment.ts'
+import type { CellFigures, MainMetric } from '../result/figures.ts'
+import { nameOf } from '../result/names.ts'
+import type { Result } from '../result/result.ts'
 
 /** The systems of a race with their figures: the table of the grid, of studies and of races of commands. */
 

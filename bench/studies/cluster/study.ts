@@ -1,6 +1,6 @@
 import { formatMicros, formatMs, formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import type { Claim, Measured, Metric, Study, System, Workload } from '../../src/model/experiment.ts'
+import type { Claim, Measured, Metric, Study, System, Workload } from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
 
 const hello = (title: string, role: 'single' | 'cluster'): System => ({

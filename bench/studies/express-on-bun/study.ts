@@ -1,6 +1,6 @@
 import { formatMicros, formatRate } from '@startgrid/cli/numbers.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, LoadRace, Measured, Study, System } from '../../src/model/experiment.ts'
+import type { Claim, LoadRace, Measured, Study, System } from '../../src/result/experiment.ts'
 import { SUBJECTS } from '../overhead/study.ts'
 import { toolRace } from '../tool.ts'
 

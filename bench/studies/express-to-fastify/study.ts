@@ -1,6 +1,6 @@
 import { formatMicros, formatMs } from '@startgrid/cli/numbers.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, LoadRace, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import type { Claim, LoadRace, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
 
 /** One App's three stages: Express alone, its routes in a Fastify server, and Fastify alone. */

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { chooseCores, pin } from '@startgrid/machine/cores.ts'
-import type { Figures, ProbeContext } from '../../src/model/experiment.ts'
+import type { Figures, ProbeContext } from '../../src/result/experiment.ts'
 import { beginAccount } from '../account.ts'
 import { whyNotInstalled } from '../installed.ts'
 

@@ -1,5 +1,5 @@
 import { formatRatio } from '@startgrid/cli/numbers.ts'
-import type { Claim, Measured, Step, Study } from '../../src/model/experiment.ts'
+import type { Claim, Measured, Step, Study } from '../../src/result/experiment.ts'
 import { lackOfSetting, measureSetting, type Setting } from './probe.ts'
 
 /** The table in Fastify's README, in its versions. Then its conditions are changed one after the other, for Fastify and for Express. */

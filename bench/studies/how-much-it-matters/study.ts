@@ -2,7 +2,7 @@ import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE, type Framework } from '@startgrid/grid/frameworks.ts'
 import { CONNECTIONS } from '../../src/experiment/profiles.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Costs, LoadRace, Study, System, Workload } from '../../src/model/experiment.ts'
+import type { Costs, LoadRace, Study, System, Workload } from '../../src/result/experiment.ts'
 
 /** Items of a page. 50 is the page of the race; with 1,000, all that a framework does is small. */
 const ITEMS = [0, 50, 1000] as const

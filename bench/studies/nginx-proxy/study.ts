@@ -1,6 +1,6 @@
 import { formatMicros, formatRate, formatRatio } from '@startgrid/cli/numbers.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, FrontKind, Measured, Study, System } from '../../src/model/experiment.ts'
+import type { Claim, FrontKind, Measured, Study, System } from '../../src/result/experiment.ts'
 import { type Tool, toolRace } from '../tool.ts'
 
 const app = (title: string, path: string, role = 'hello', front?: FrontKind): System => ({

@@ -2,7 +2,7 @@ import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.t
 import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import type { Claim, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
 
 type Role = 'hello' | 'ssr'

@@ -2,7 +2,7 @@ import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { CONNECTIONS, warmupOf } from '../../src/experiment/profiles.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { FrontKind, LoadRace, Step, Study, System } from '../../src/model/experiment.ts'
+import type { FrontKind, LoadRace, Step, Study, System } from '../../src/result/experiment.ts'
 
 /** What duties cost: hello and the page of every framework as they are in production, and others without the duties, in the same passes. */
 

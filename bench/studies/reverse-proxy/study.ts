@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import type { Claim, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import type { Claim, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
 
 const NODE = 'bench/studies/reverse-proxy/subjects/node'
 

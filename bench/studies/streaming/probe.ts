@@ -1,7 +1,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { median } from '@startgrid/stats/moments.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Figures, ProbeContext } from '../../src/model/experiment.ts'
+import type { Figures, ProbeContext } from '../../src/result/experiment.ts'
 
 /** What one client sees of a page whose last part is slow. */
 

@@ -1,6 +1,6 @@
 import { formatMicros, formatMs, formatPercent } from '@startgrid/cli/numbers.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
-import type { LoadRace, Measured, Study, System, Workload } from '../../src/model/experiment.ts'
+import type { LoadRace, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
 import { measurePages } from './probe.ts'
 
 /** A page of 50 items, sent whole or streamed: CPU when nothing of it is slow, and the first byte when something is. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { formatMicros } from '@startgrid/cli/numbers.ts'
-import type { Claim, LoadRace, Measured, Step, Study, System } from '../../src/model/experiment.ts'
+import type { Claim, LoadRace, Measured, Step, Study, System } from '../../src/result/experiment.ts'
 import { whyNotInstalled } from '../installed.ts'
 
 /** What an upgrade gives: the same small program on an old and on a new version, each pair in the same passes. */

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { processTree } from '@startgrid/machine/processes.ts'
-import type { Figures, ProbeContext } from '../../src/model/experiment.ts'
+import type { Figures, ProbeContext } from '../../src/result/experiment.ts'
 import { beginAccount } from '../account.ts'
 
 /** The source has 500,000. So many take some seconds here. */

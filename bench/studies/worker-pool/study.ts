@@ -1,6 +1,6 @@
 import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import type { Claim, Measured, Study, System } from '../../src/model/experiment.ts'
+import type { Claim, Measured, Study, System } from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
 import { measureMessages } from './messages.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeRegressions, whyRunFailed } from '../../src/cli/exit-code.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { Result } from '../../src/result/result.ts'
 import { amongCommands, analysed, golden } from '../fixtures/golden.ts'
 import { contendedResult, rateResult, suspectResult } from '../fixtures/results.ts'
 

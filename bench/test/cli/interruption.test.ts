@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { Result } from '../../src/result/result.ts'
 import {
   assertNothingLeft,
   failuresOf,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { Result } from '../../src/result/result.ts'
 import { assertNothingLeft, CLI, failuresOf, readResult, SHORT, start } from '../fixtures/bench-run.ts'
 import { startCommandLine } from '../fixtures/command-line.ts'
 

@@ -9,9 +9,9 @@ import { createStudyResult } from '../../src/experiment/result.ts'
 import { analyse } from '../../src/judge/analysis.ts'
 import type { LastingGenerator } from '../../src/load/generator.ts'
 import { runHeats } from '../../src/measure/heats.ts'
-import type { Study } from '../../src/model/experiment.ts'
-import type { Heat } from '../../src/model/heat.ts'
-import type { Result } from '../../src/model/result.ts'
+import type { Study } from '../../src/result/experiment.ts'
+import type { Heat } from '../../src/result/heat.ts'
+import type { Result } from '../../src/result/result.ts'
 import { histogramOf } from '../fixtures/trials.ts'
 
 /** The same seed in the same simulated world gives the same schedule, heats and figures, whatever becomes of the code between. */

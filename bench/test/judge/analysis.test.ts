@@ -4,8 +4,8 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
 import type { whyVoid } from '../../src/judge/gates.ts'
 import type { Measured } from '../../src/judge/launches.ts'
-import type { Cell } from '../../src/model/cell.ts'
-import type { Analysis, MainMetric, RaceFigures } from '../../src/model/figures.ts'
+import type { Cell } from '../../src/result/cell.ts'
+import type { Analysis, MainMetric, RaceFigures } from '../../src/result/figures.ts'
 import { analyseAll, cellOf, heatOf, measuredOf, raceOf, sliceOf } from '../fixtures/laboratory.ts'
 
 const NODE = cellOf('node/hello')

@@ -4,7 +4,7 @@ import { fitToMachine, planCells } from '../../src/experiment/cells.ts'
 import { analyse as analyseStudy } from '../../src/judge/analysis.ts'
 import { unsteadyOf } from '../../src/judge/findings.ts'
 import { newHeat } from '../../src/measure/heat.ts'
-import type { LoadRace, Study, System } from '../../src/model/experiment.ts'
+import type { LoadRace, Study, System } from '../../src/result/experiment.ts'
 import { measureOnPaper, PAPER, type Rates } from '../fixtures/laboratory.ts'
 
 const RATES: Rates = {

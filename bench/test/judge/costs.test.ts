@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { costsOf } from '../../src/judge/costs.ts'
-import type { Costs } from '../../src/model/experiment.ts'
+import type { Costs } from '../../src/result/experiment.ts'
 
 /** Two heats, on the lines 8 + x and 9 + 1.1x; 10 + x and 12 + 1.2x. */
 const CPU: Readonly<Record<string, readonly (number | null)[]>> = {

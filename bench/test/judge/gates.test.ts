@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { isTaken, keepQuiet } from '../../src/judge/disturbance.ts'
 import { type Evidence, type OfferedLoad, whyNotOffered, whyVoid, wrongCells } from '../../src/judge/gates.ts'
 import { newHeat } from '../../src/measure/heat.ts'
-import type { Slice } from '../../src/model/heat.ts'
+import type { Slice } from '../../src/result/heat.ts'
 import { createEvidence, createLaunch, createSlice, createSpec, QUIET, SILENT } from '../fixtures/evidence.ts'
 
 /** @param found all of it, or what it matches; null: the number counts */

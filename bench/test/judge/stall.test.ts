@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stallOf } from '../../src/judge/stall.ts'
-import type { Result } from '../../src/model/result.ts'
 import { commentOf } from '../../src/report/comment.ts'
 import { documentOf } from '../../src/report/report.ts'
+import type { Result } from '../../src/result/result.ts'
 import { golden } from '../fixtures/golden.ts'
 
 /** The stored race, with the longest wait of each slice; one per start is another. */

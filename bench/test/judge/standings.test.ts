@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
-import type { Pair, RaceFigures } from '../../src/model/figures.ts'
+import type { Pair, RaceFigures } from '../../src/result/figures.ts'
 import { cellOf, smallRace, withFigures, within } from '../fixtures/small-race.ts'
 
 test('a race is in the order of its ranks, voided cells last, twins and untried cells left out', () => {

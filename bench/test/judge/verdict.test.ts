@@ -2,7 +2,7 @@ import { equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { decide, saysNoEffect } from '../../src/judge/claim.ts'
-import type { Verdict } from '../../src/model/figures.ts'
+import type { Verdict } from '../../src/result/figures.ts'
 
 const interval = (low: number, high: number) => ({ value: Math.sqrt(low * high), low, high })
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
-import type { Server, Servers } from '../../src/environments/environment.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { measurePasses, runHeat } from '../../src/measure/heat.ts'
-import type { Cell } from '../../src/model/cell.ts'
-import type { Slice } from '../../src/model/heat.ts'
+import type { Cell } from '../../src/result/cell.ts'
+import type { Slice } from '../../src/result/heat.ts'
+import type { Server, Servers } from '../../src/servers/servers.ts'
 import { fakeGenerator } from '../fixtures/fake-generator.ts'
 
 const CELL = newCell({

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { runHeats } from '../../src/measure/heats.ts'
-import type { ProbeRace } from '../../src/model/experiment.ts'
-import type { Heat } from '../../src/model/heat.ts'
-import type { Warning } from '../../src/model/result.ts'
+import type { ProbeRace } from '../../src/result/experiment.ts'
+import type { Heat } from '../../src/result/heat.ts'
+import type { Warning } from '../../src/result/result.ts'
 
 let now = 0
 mock.method(performance, 'now', () => now)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newHeat } from '../../src/measure/heat.ts'
-import type { Result } from '../../src/model/result.ts'
 import { documentOf } from '../../src/report/report.ts'
 import { describeFailures, describeSkipped, findingOf, summarise } from '../../src/report/summary.ts'
+import type { Result } from '../../src/result/result.ts'
 import { createSlice } from '../fixtures/evidence.ts'
 import { cellOf, smallRace, within, withRaces } from '../fixtures/small-race.ts'
 

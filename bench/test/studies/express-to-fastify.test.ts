@@ -4,8 +4,8 @@ import { type TestContext, test } from 'node:test'
 import { formatReport } from '@startgrid/conformance/report.ts'
 import { checkConformance } from '@startgrid/conformance/runner.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { startSystem } from '../../src/environments/native/systems.ts'
-import type { LoadRace, Measured, System } from '../../src/model/experiment.ts'
+import type { LoadRace, Measured, System } from '../../src/result/experiment.ts'
+import { startSystem } from '../../src/servers/native/systems.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 
 const { systems, races, claims } = expressToFastify

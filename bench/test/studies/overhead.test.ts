@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startSystem } from '../../src/environments/native/systems.ts'
 import { planCells } from '../../src/experiment/cells.ts'
-import type { LoadRace, System } from '../../src/model/experiment.ts'
+import type { LoadRace, System } from '../../src/result/experiment.ts'
+import { startSystem } from '../../src/servers/native/systems.ts'
 import { NGINX, pageOf, overhead as STUDY, WITH_USUAL } from '../../studies/overhead/study.ts'
 
 /** What a system responds to these paths: status, headers without values that differ each time, and body. */

@@ -9,8 +9,8 @@ import type { TLSSocket } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { startSystem } from '../../src/environments/native/systems.ts'
-import type { LoadRace, Workload } from '../../src/model/experiment.ts'
+import type { LoadRace, Workload } from '../../src/result/experiment.ts'
+import { startSystem } from '../../src/servers/native/systems.ts'
 import { reverseProxy } from '../../studies/reverse-proxy/study.ts'
 
 const { systems, races } = reverseProxy

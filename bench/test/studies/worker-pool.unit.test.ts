@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { processTree } from '@startgrid/machine/processes.ts'
-import { startSystem } from '../../src/environments/native/systems.ts'
+import { startSystem } from '../../src/servers/native/systems.ts'
 import { measureMessages } from '../../studies/worker-pool/messages.ts'
 import { workerPool } from '../../studies/worker-pool/study.ts'
 

@@ -1,6 +1,6 @@
-import type { CostsResult } from '@startgrid/bench/src/model/figures.ts'
-import type { Result } from '@startgrid/bench/src/model/result.ts'
 import type { Chart } from '@startgrid/bench/src/report/document.ts'
+import type { CostsResult } from '@startgrid/bench/src/result/figures.ts'
+import type { Result } from '@startgrid/bench/src/result/result.ts'
 import { HEADLINE } from '@startgrid/bench/studies/how-much-it-matters/study.ts'
 import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'

@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs'
-import type { ClaimResult } from '@startgrid/bench/src/model/figures.ts'
-import type { Result } from '@startgrid/bench/src/model/result.ts'
-import { readResult } from '@startgrid/bench/src/model/result-file.ts'
 import { ratioText, verdictOf } from '@startgrid/bench/src/report/study.ts'
+import type { ClaimResult } from '@startgrid/bench/src/result/figures.ts'
+import type { Result } from '@startgrid/bench/src/result/result.ts'
+import { readResult } from '@startgrid/bench/src/result/result-file.ts'
 import { ROOT } from './documents.ts'
 
 /** The studies that docs keep, with their claims. */

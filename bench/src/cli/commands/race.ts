@@ -2,6 +2,13 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { LoadError } from '@startgrid/loadgen/plan.ts'
 import { resolveTarget } from '@startgrid/loadgen/target.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
+import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
+import { createStudyResult } from '../../experiment/result.ts'
+import { LEAST_STARTS } from '../../judge/findings.ts'
+import type { RunContext } from '../../measure/preparation.ts'
+import { leastRaceMs, runRace } from '../../measure/race.ts'
+import { commandOf } from '../../report/output.ts'
+import type { Result, Warning } from '../../result/result.ts'
 import {
   type Checkout,
   CheckoutError,
@@ -9,16 +16,9 @@ import {
   checkOut,
   whatDiffers,
   withFilesOf,
-} from '../../environments/command/checkout.ts'
-import { addressOf } from '../../environments/command/origin.ts'
-import { toolsOf } from '../../environments/command/program.ts'
-import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
-import { createStudyResult } from '../../experiment/result.ts'
-import { LEAST_STARTS } from '../../judge/findings.ts'
-import type { RunContext } from '../../measure/preparation.ts'
-import { leastRaceMs, runRace } from '../../measure/race.ts'
-import type { Result, Warning } from '../../model/result.ts'
-import { commandOf } from '../../report/output.ts'
+} from '../../servers/command/checkout.ts'
+import { addressOf } from '../../servers/command/origin.ts'
+import { toolsOf } from '../../servers/command/program.ts'
 import { type Measure, measureAndReport } from '../measure.ts'
 import type { Program } from '../program.ts'
 import { type RaceOptions, readRaceOptions } from '../race-options.ts'

@@ -1,9 +1,9 @@
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
-import { openResults } from '../../model/result-file.ts'
 import { commentOf } from '../../report/comment.ts'
 import { prepareOutput, writeReports } from '../../report/output.ts'
+import { openResults } from '../../result/result-file.ts'
 import { REPORT } from '../option-table.ts'
 import type { Program } from '../program.ts'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
-import { readResult } from '../../../src/model/result-file.ts'
+import { readResult } from '../../../src/result/result-file.ts'
 import { startCommandLine } from '../../fixtures/command-line.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))

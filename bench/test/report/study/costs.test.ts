@@ -1,9 +1,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { analyse } from '../../../src/judge/analysis.ts'
-import type { Study } from '../../../src/model/experiment.ts'
 import { formatMarkdownPart } from '../../../src/report/markdown.ts'
 import { documentOf } from '../../../src/report/report.ts'
+import type { Study } from '../../../src/result/experiment.ts'
 import { measureOnPaper, PAPER, type Rates } from '../../fixtures/laboratory.ts'
 
 const STUDY: Study = {

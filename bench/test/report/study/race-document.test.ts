@@ -1,10 +1,10 @@
 import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import type { System } from '../../../src/model/experiment.ts'
-import type { Result } from '../../../src/model/result.ts'
 import { commentOf } from '../../../src/report/comment.ts'
 import { documentOf } from '../../../src/report/report.ts'
 import { formatTerminal } from '../../../src/report/terminal.ts'
+import type { System } from '../../../src/result/experiment.ts'
+import type { Result } from '../../../src/result/result.ts'
 import { amongCommands, analysed, golden } from '../../fixtures/golden.ts'
 
 /** What a race of commands says in other cases than the stored one, which has a verdict, a twin and a mixture of paths. */

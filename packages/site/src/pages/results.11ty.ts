@@ -1,9 +1,9 @@
 import type { Standing, StandingEntry } from '@startgrid/bench/src/judge/standings.ts'
-import { nameOf } from '@startgrid/bench/src/model/names.ts'
-import type { Result } from '@startgrid/bench/src/model/result.ts'
 import { type Chart, ratioChart } from '@startgrid/bench/src/report/document.ts'
 import { drawChart } from '@startgrid/bench/src/report/html/charts.ts'
 import { html, type Markup, prose } from '@startgrid/bench/src/report/html/markup.ts'
+import { nameOf } from '@startgrid/bench/src/result/names.ts'
+import type { Result } from '@startgrid/bench/src/result/result.ts'
 import {
   formatMegabytes,
   formatMicros,

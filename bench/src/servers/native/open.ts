@@ -3,17 +3,17 @@ import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
 import { fitToMachine } from '../../experiment/cells.ts'
-import type { Cell } from '../../model/cell.ts'
-import type { Experiment, System } from '../../model/experiment.ts'
-import type { NginxVersion } from '../../model/result.ts'
-import { type EnvironmentOptions, type Opened, orAborted, systemOf } from '../environment.ts'
+import type { Cell } from '../../result/cell.ts'
+import type { Experiment, System } from '../../result/experiment.ts'
+import type { NginxVersion } from '../../result/result.ts'
+import { type Opened, type OpenOptions, orAborted, systemOf } from '../servers.ts'
 import { type Entrant, startSystems } from './systems.ts'
 
 /** Servers, NGINX and generator are processes of this machine. Cells are given the cores that it has for them. */
 export async function openNative(
   experiment: Experiment,
   cells: readonly Cell[],
-  options: EnvironmentOptions,
+  options: OpenOptions,
 ): Promise<Opened> {
   const cores = chooseCores(Math.max(1, ...cells.map((cell) => cell.cores.wanted)), options.warn)
   fitToMachine(cells, cores?.servers.length ?? null)
@@ -40,7 +40,7 @@ export async function openNative(
 async function findUsualNginx(
   experiment: Experiment,
   cells: readonly Cell[],
-  { download, signal, warn, progress }: EnvironmentOptions,
+  { download, signal, warn, progress }: OpenOptions,
 ): Promise<Nginx | undefined> {
   const needing = cells.filter((cell) => needsNginx(systemOf(experiment, cell)))
   if (needing.length === 0) return undefined

@@ -8,11 +8,11 @@ import {
 } from '@startgrid/machine/accounts/sample.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { LastingGenerator } from '../load/generator.ts'
-import type { Cell } from '../model/cell.ts'
-import type { Experiment, System } from '../model/experiment.ts'
-import type { LaunchRecord } from '../model/heat.ts'
-import type { NginxVersion, Warning } from '../model/result.ts'
-import type { Settings } from '../model/settings.ts'
+import type { Cell } from '../result/cell.ts'
+import type { Experiment, System } from '../result/experiment.ts'
+import type { LaunchRecord } from '../result/heat.ts'
+import type { NginxVersion, Warning } from '../result/result.ts'
+import type { Settings } from '../result/settings.ts'
 
 /** What lasts for a whole run. Cells that cannot run here were marked as skipped. */
 export interface Opened {
@@ -35,7 +35,7 @@ interface StartOptions {
   together?: boolean
 }
 
-export interface EnvironmentOptions {
+export interface OpenOptions {
   progress: Progress
   warn(warning: Warning): void
   /** An abort ends what takes long. */

@@ -1,8 +1,8 @@
 import { equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { whyImpossible } from '../../../src/environments/native/open.ts'
-import type { System } from '../../../src/model/experiment.ts'
+import type { System } from '../../../src/result/experiment.ts'
+import { whyImpossible } from '../../../src/servers/native/open.ts'
 
 function nginx(version: string, engine: 'njs' | 'qjs' | undefined): Nginx {
   const njs = engine && { version: '1.0.2', engine, module: undefined }

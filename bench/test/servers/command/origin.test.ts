@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { describe, test } from 'node:test'
-import { addressOf, isHere, whySilent } from '../../../src/environments/command/origin.ts'
+import { addressOf, isHere, whySilent } from '../../../src/servers/command/origin.ts'
 
 test('an origin is an address', () => {
   assert.deepEqual(addressOf('http://10.0.0.9:3000'), { host: '10.0.0.9', port: 3000 })

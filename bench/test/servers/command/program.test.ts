@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
-import { personsEnvironment, toolsOf } from '../../../src/environments/command/program.ts'
+import { personsEnvironment, toolsOf } from '../../../src/servers/command/program.ts'
 
 test('servers get the programs of the person, not those of the package manager that started us', () => {
   const place = mkdtempSync(join(tmpdir(), 'startgrid-path-'))

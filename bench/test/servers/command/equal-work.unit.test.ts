@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import {
-  differenceOf,
-  expectationOf,
-  learn,
-  unequalHeads,
-} from '../../../src/environments/command/equal-work.ts'
+import { differenceOf, expectationOf, learn, unequalHeads } from '../../../src/servers/command/equal-work.ts'
 
 const of = (...texts: string[]) => learn(texts.map((text) => Buffer.from(text)))
 const page = (nonce: string, words: string[]) =>

@@ -1,7 +1,7 @@
 import { ask as askOnce, type Connection, openConnection } from '@startgrid/wire/client.ts'
 import type { Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Asked } from '../../model/experiment.ts'
+import type { Asked } from '../../result/experiment.ts'
 
 /** Bytes of a body that are kept and compared. */
 const MOST_BYTES = 10 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { Guard } from '@startgrid/machine/guard.ts'
-import { startCommand } from '../../../src/environments/command/server.ts'
+import { startCommand } from '../../../src/servers/command/server.ts'
 
 /** A run that a test kills: starts a command, and says the first part of its mark. */
 const [, , directory = '', line = ''] = process.argv

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Result } from '../../src/model/result.ts'
-import { readResult, writeResult } from '../../src/model/result-file.ts'
 import { commandOf, OutputError, prepareOutput } from '../../src/report/output.ts'
+import type { Result } from '../../src/result/result.ts'
+import { readResult, writeResult } from '../../src/result/result-file.ts'
 import { rateResult } from '../fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
@@ -23,7 +23,7 @@ test('what is written can be read, and its directory is made', () => {
 
 test('a reader never sees half a result, even if the writer is killed', async () => {
   const path = join(DIRECTORY, 'result.json')
-  const [files, results] = ['../../src/model/result-file.ts', '../fixtures/results.ts'].map((module) =>
+  const [files, results] = ['../../src/result/result-file.ts', '../fixtures/results.ts'].map((module) =>
     import.meta.resolve(module),
   )
   // Of different lengths, over and over.

@@ -17,7 +17,7 @@ import {
 } from '@startgrid/nginx/render.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { FrontKind } from '../../model/experiment.ts'
+import type { FrontKind } from '../../result/experiment.ts'
 
 /** One way through an NGINX. */
 export interface Route {

@@ -14,7 +14,7 @@ import { claimPort } from '@startgrid/nginx/address.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { type Failure, NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { type Command, nameAsked } from '../../model/experiment.ts'
+import { type Command, nameAsked } from '../../result/experiment.ts'
 import { startProgram } from './program.ts'
 import { ask, isExpected, quote } from './request.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Asked } from '../../model/experiment.ts'
+import type { Asked } from '../../result/experiment.ts'
 import { differenceOf, learn, type Template } from './equal-work.ts'
 import { askOften, quote } from './request.ts'
 

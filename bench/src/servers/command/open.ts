@@ -3,21 +3,15 @@ import { chooseCores } from '@startgrid/machine/cores.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { cpuSeconds, listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Cell } from '../../model/cell.ts'
-import type { Experiment, System } from '../../model/experiment.ts'
-import type { LaunchRecord } from '../../model/heat.ts'
-import type { Cores } from '../../model/settings.ts'
-import {
-  beginAccountOf,
-  type EnvironmentOptions,
-  type Opened,
-  type Server,
-  systemOf,
-} from '../environment.ts'
+import type { Cell } from '../../result/cell.ts'
+import type { Experiment, System } from '../../result/experiment.ts'
+import type { LaunchRecord } from '../../result/heat.ts'
+import type { Cores } from '../../result/settings.ts'
+import { beginAccountOf, type Opened, type OpenOptions, type Server, systemOf } from '../servers.ts'
 import { addressOf, isHere, whySilent } from './origin.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
-interface CommandOptions extends Pick<EnvironmentOptions, 'warn' | 'signal' | 'progress'> {
+interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress'> {
   guard: Guard
   /** Of the servers, at most; each of them has all. */
   cores: number

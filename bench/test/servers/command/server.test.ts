@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
 import { makeCertificate } from '@startgrid/nginx/certificate.ts'
-import { ask } from '../../../src/environments/command/request.ts'
-import { type CommandServer, startCommand } from '../../../src/environments/command/server.ts'
+import { ask } from '../../../src/servers/command/request.ts'
+import { type CommandServer, startCommand } from '../../../src/servers/command/server.ts'
 
 const skip = process.platform === 'linux' ? false : 'only Linux has /proc, where processes are looked for'
 const READY = { method: 'GET', path: '/', headers: {} }

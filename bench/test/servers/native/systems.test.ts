@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { canPin } from '@startgrid/machine/cores.ts'
 import { listenersOf, processTree } from '@startgrid/machine/processes.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { type Entrant, startSystems } from '../../../src/environments/native/systems.ts'
 import { newCell } from '../../../src/experiment/cells.ts'
-import type { System } from '../../../src/model/experiment.ts'
+import type { System } from '../../../src/result/experiment.ts'
+import { type Entrant, startSystems } from '../../../src/servers/native/systems.ts'
 
 /** The cores that the threads of a process may use, as the kernel writes them. */
 function coresOf(pid: number): string[] {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Guard } from '@startgrid/machine/guard.ts'
-import { checkOut, whatDiffers, withFilesOf } from '../../../src/environments/command/checkout.ts'
+import { checkOut, whatDiffers, withFilesOf } from '../../../src/servers/command/checkout.ts'
 
 const NO_CHECKOUT = {
   ...{ directory: '', start: undefined, env: {}, manager: 'npm', commit: '' },

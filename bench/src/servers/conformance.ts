@@ -3,11 +3,11 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance } from '@startgrid/conformance/runner.ts'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { fingerprint } from '@startgrid/machine/provenance.ts'
-import type { Cell, ConformanceRecord } from '../model/cell.ts'
-import type { Experiment, System } from '../model/experiment.ts'
-import type { NginxVersion } from '../model/result.ts'
-import { orAborted, type Server, type Start, systemOf } from './environment.ts'
+import type { Cell, ConformanceRecord } from '../result/cell.ts'
+import type { Experiment, System } from '../result/experiment.ts'
+import type { NginxVersion } from '../result/result.ts'
 import { needsNginx } from './native/open.ts'
+import { orAborted, type Server, type Start, systemOf } from './servers.ts'
 
 /** Equal work first: before a cell is measured, the contract's suite must pass on it. */
 
@@ -116,7 +116,7 @@ async function prove(
 
 /** What all apps share, NGINX and the suite. */
 const SHARED = [
-  'bench/src/environments/native',
+  'bench/src/servers/native',
   'packages/shared',
   'packages/conformance/src',
   'packages/wire/src',
