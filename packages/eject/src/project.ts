@@ -19,14 +19,13 @@ const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page
 const OF_ALL_ROLES = ['src/role.ts', 'test/recipes.test.ts', 'fixtures/bare.ts']
 
 /** What finds and starts an NGINX of this machine. */
-const STARTS_NGINX = ['src/server.ts', 'test/app.test.ts', 'test/start.ts']
+const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/app.test.ts', 'test/start.ts']
 
 /** Parts of nginx/conf: for an NGINX in front, and for one that is the app. */
 const PROXY = ['http/', 'server/', 'start.sh']
-const NOT_FOR_A_PROXY = ['assets', 'ceiling', 'page-app', 'page-headers']
+const NOT_FOR_A_PROXY = ['assets', 'ceiling', 'page-app']
 const SERVER = [
   'http/',
-  'graceful-reload.conf',
   ...['assets', 'connections', 'headers', 'limits', 'problem'].map((name) => `server/${name}.conf`),
 ]
 
@@ -104,7 +103,7 @@ const IN_NGINX = {
   ' The files of `startgrid/` are in nginx/conf.': '',
   '${MAIN}': 'include main.conf;\n',
   '${TEMPORARY_PATHS}': 'include temporary.conf;',
-  '${GRACEFUL_RELOAD}': 'include graceful-reload.conf;',
+  '${GRACEFUL_RELOAD}': 'keepalive_min_timeout 1s;',
   '${JS_ENGINE}': 'js_engine qjs;',
   '${MODULES}': '../dist',
   '${ACCESS_LOG}': '/dev/stdout app if=$logged',
@@ -135,7 +134,7 @@ function isNeeded(path: string, { role, runtime }: App): boolean {
   if (path.startsWith('nginx/')) return !NOT_FOR_A_PROXY.includes(stem)
   if (isInNginx && STARTS_NGINX.includes(path)) return false
   const isOfAnotherRole = ROLES.some((one) => one !== role && one === stem)
-  return !(OF_ALL_ROLES.includes(path) || isOfAnotherRole || stem === 'conformance')
+  return !(OF_ALL_ROLES.includes(path) || isOfAnotherRole)
 }
 
 function replaceAll(text: string, values: Readonly<Record<string, string>>): string {

@@ -3,14 +3,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { BROWSER, startProgram } from '@startgrid/cli/test-programs.ts'
-import { formatReport } from '@startgrid/conformance/report.ts'
-import { checkConformance } from '@startgrid/conformance/runner.ts'
+import { checkConformance, formatReport } from '@startgrid/conformance/runner.ts'
 import { findApps } from '@startgrid/grid/apps.ts'
 import { chromium, type Page } from 'playwright-core'
 import { APPS } from '../src/choices.ts'
 import { ROOT } from '../src/source.ts'
-import { runEject, temporaryDirectory } from './support/command.ts'
-import { loading, type PackageManager, ProjectDirectory } from './support/project.ts'
+import { loading, type PackageManager, ProjectDirectory, runEject, temporaryDirectory } from './support.ts'
 
 /** What a person does who copies an app out: install, check, build, start, change, stop. Nothing of the workspace is in reach. */
 
@@ -90,7 +88,7 @@ async function reloads(page: Page, origin: string, path: string): Promise<void> 
   await page.goto(`${origin}/`)
   const filter = page.getByRole('searchbox')
   await filter.pressSequentially('assam')
-  await page.waitForFunction(() => document.querySelector('output')?.textContent !== '50 of 50')
+  await page.waitForFunction("document.querySelector('output')?.textContent !== '50 of 50'")
   const source = join(path, 'shared/page/shop/catalogue.tsx')
   const text = readFileSync(source, 'utf8')
   await writeUntilSeen(page, source, text.replace('Our teas', 'Our finest teas'), 'Our finest teas')

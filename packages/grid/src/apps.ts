@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { TOPOLOGIES as FRONTS } from '@startgrid/nginx/front.ts'
+import { TOPOLOGIES as FRONTS } from '@startgrid/nginx/render.ts'
 import { CATALOGUE, type Capability, type Framework, ROLES, type Role, type Runtime } from './frameworks.ts'
 
 export { ROLES, type Role }

@@ -40,9 +40,7 @@ export function testHotReload(apps: readonly App[]): void {
         assert.notEqual(await page.locator('output').textContent(), '50 of 50')
 
         await copy.edit('shop/page.css', 'h1 {', 'h1 { letter-spacing: 7px;')
-        await page.waitForFunction(
-          () => getComputedStyle(document.querySelector('h1') as Element).letterSpacing === '7px',
-        )
+        await page.waitForFunction("getComputedStyle(document.querySelector('h1')).letterSpacing === '7px'")
         assert.ok(await isMarked(page), 'the page was reloaded')
         assert.match(await (await copy.fetch('/')).text(), /Our finest teas/)
         const warning = /Invalid DOM property/
@@ -84,7 +82,7 @@ export function testHotReload(apps: readonly App[]): void {
         await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
         await mark(visit.page)
         await copy.append('src/ssr.ts', "console.log('A new process.')\n")
-        await visit.page.waitForFunction(() => !('isMarked' in window))
+        await visit.page.waitForFunction("!('isMarked' in window)")
         await seen(visit.page, visit.page.getByRole('heading', { name: 'Our teas' }))
         assert.match(copy.output(), /A new process/)
       })
@@ -120,7 +118,7 @@ async function filter(page: Page, text: string): Promise<void> {
     await box.fill('')
     await box.pressSequentially(text)
     const isFiltered = page.waitForFunction(
-      () => document.querySelector('output')?.textContent !== '50 of 50',
+      "document.querySelector('output')?.textContent !== '50 of 50'",
       undefined,
       { timeout: 5000 },
     )
@@ -131,11 +129,11 @@ async function filter(page: Page, text: string): Promise<void> {
 
 /** Lost when the browser loads the page again. */
 function mark(page: Page): Promise<void> {
-  return page.evaluate(() => void Object.assign(window, { isMarked: true }))
+  return page.evaluate('void Object.assign(window, { isMarked: true })')
 }
 
 function isMarked(page: Page): Promise<boolean> {
-  return page.evaluate(() => 'isMarked' in window)
+  return page.evaluate("'isMarked' in window")
 }
 
 /** The sources of an app and of what it shares, running as `pnpm dev` runs them. */

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { formatReport } from '@startgrid/conformance/report.ts'
 import { checkRfc9112 } from '@startgrid/conformance/rfc9112.ts'
-import { checkConformance, type Options } from '@startgrid/conformance/runner.ts'
-import { APPS, type App } from '../src/apps.ts'
+import { checkConformance, formatReport, type Options } from '@startgrid/conformance/runner.ts'
+import { APPS, type App, findApps } from '../src/apps.ts'
 import { launch, NEVER_SHED } from '../src/launcher.ts'
 import { type StartedApps, startApps, whyNot } from './started-apps.ts'
 
@@ -12,23 +11,27 @@ import { type StartedApps, startApps, whyNot } from './started-apps.ts'
 /** Each is a hundred checks: on a busy machine that takes njs, which interprets its page, minutes. */
 const timeout = 600_000
 
-/** The apps of one framework, without NGINX in front. Of status, only the route is not that of hello, and it has a test in each app. */
-export function testConformance(framework: string): void {
-  for (const app of APPS.filter((one) => one.framework === framework && one.role !== 'status'))
-    test(`${app.name} keeps the contract`, {
-      timeout,
-      skip: app.runtime === 'nginx' && whyNot('njs'),
-    }, async () => {
-      const running = await launch(app, { env: { ...NEVER_SHED, LOG_LEVEL: 'info' } })
-      try {
-        await conforms(app, { target: running.target, log: running.output })
-      } finally {
-        await running.stop()
-      }
-    })
-}
+// Of status, only the route is not that of hello, and it has a test in each app.
+for (const app of APPS.filter(({ role }) => role !== 'status'))
+  test(`${app.name} keeps the contract`, {
+    timeout,
+    skip: app.runtime === 'nginx' && whyNot('njs'),
+  }, async () => {
+    const running = await launch(app, { env: { ...NEVER_SHED, LOG_LEVEL: 'info' } })
+    try {
+      await conforms(app, { target: running.target, log: running.output })
+    } finally {
+      await running.stop()
+    }
+  })
 
-export function testBehindNginx(apps: readonly App[], topology: 'nginx' | 'nginx-tls'): void {
+// One framework is always tried behind NGINX.
+testBehindNginx([...findApps('fastify/hello'), ...findApps('fastify/ssr')], 'nginx-tls')
+describe('full: every app', () => {
+  for (const topology of ['nginx', 'nginx-tls'] as const) testBehindNginx(APPS, topology)
+})
+
+function testBehindNginx(apps: readonly App[], topology: 'nginx' | 'nginx-tls'): void {
   describe(`behind ${topology}`, { skip: whyNot(topology) }, () => {
     let started: StartedApps
     before(async () => {
@@ -48,7 +51,7 @@ export function testBehindNginx(apps: readonly App[], topology: 'nginx' | 'nginx
 }
 
 /** @throws {AssertionError} with all that differs */
-export async function conforms({ role, absent }: App, options: Omit<Options, 'role'>): Promise<void> {
+async function conforms({ role, absent }: App, options: Omit<Options, 'role'>): Promise<void> {
   const report = await checkConformance({ role, absent, ...options })
   assert.deepEqual(report.differences, [], formatReport(report))
 }

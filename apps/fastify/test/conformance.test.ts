@@ -1,3 +1,0 @@
-import { testConformance } from '../../../packages/grid/test/conformance.ts'
-
-testConformance('fastify')
