@@ -1,6 +1,5 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { formatReport } from '@startgrid/conformance/report.ts'
-import { checkConformance, NoResponse } from '@startgrid/conformance/runner.ts'
+import { checkConformance, formatReport, NoResponse } from '@startgrid/conformance/runner.ts'
 import { ComposeError, listCells, listServices } from './compose.ts'
 
 /**

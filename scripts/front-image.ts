@@ -2,9 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { APP_PORT, PAGE_PORT, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
-import type { Front } from '@startgrid/nginx/front.ts'
 import { renderPage, writePage } from '@startgrid/nginx/page.ts'
-import { renderNginx } from '@startgrid/nginx/render.ts'
+import { type Front, renderNginx } from '@startgrid/nginx/render.ts'
 
 /**
  * `node front-image.ts DIRECTORY`, when the image of the NGINX in front is built: its configurations for Compose and for a pod of
@@ -38,12 +37,15 @@ const SIDECAR: Front = {
   upstream: { host: '127.0.0.1', port: APP_PORT },
 }
 
+/** Docker's. It allows caching for 600 s, but a restarted service has a new address at once. */
+const NAME_SERVER = 'resolver 127.0.0.11 valid=1s ipv6=off;\nresolver_timeout 2s;'
+
 const ACCESS_LOG = '/dev/stdout startgrid if=$logged'
 
 function main([directory]: string[]): void {
   if (directory === undefined) throw new Error('Say where to write: node front-image.ts DIRECTORY.')
   mkdirSync(directory, { recursive: true })
-  const grid = render(APPS.map(frontOf), ['include startgrid/container.conf;', renderGridPage()])
+  const grid = render(APPS.map(frontOf), [NAME_SERVER, renderGridPage()])
   writeFileSync(join(directory, 'nginx.conf'), grid)
   writeFileSync(join(directory, 'sidecar.conf'), render([SIDECAR]))
   writePage(join(directory, 'page'), PAGE_APPS)

@@ -1,7 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Certificate } from '../src/render/front.ts'
-import { CONF, fill, renderTls } from '../src/render/render.ts'
+import { type Certificate, CONF, fill, renderTls } from '../src/render/render.ts'
 
 /** The landing page: a server block, and the files that it serves. */
 

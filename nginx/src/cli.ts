@@ -7,7 +7,7 @@ import type { Binary } from './find/command.ts'
 import { cacheDirectory } from './find/download.ts'
 import { requireNginx } from './find/find.ts'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from './render/address.ts'
-import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/front.ts'
+import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/render.ts'
 import { awaitResponses, leave, readErrors } from './run/launch.ts'
 import {
   endOrphans,

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { isDebianLike } from '../src/find/download.ts'
 import { type FindOptions, findNginx, loadModule } from '../src/find/find.ts'
 import { startNginx } from '../src/run/instance.ts'
-import { request } from './support/client.ts'
-import { ANY, frontOf, nginx, skip } from './support/nginx.ts'
+import { ANY, addressOf, frontOf, nginx, request, skip } from './support.ts'
 
 describe('with programs that only look like NGINX', () => {
   let directory: string
@@ -22,10 +21,8 @@ describe('with programs that only look like NGINX', () => {
   async function stub(name: string, scripts: Record<string, string>): Promise<string> {
     const path = join(directory, name)
     await mkdir(path)
-    for (const [file, body] of Object.entries(scripts)) {
-      await writeFile(join(path, file), `#!/bin/sh\n${body}\n`)
-      await chmod(join(path, file), 0o755)
-    }
+    for (const [file, body] of Object.entries(scripts))
+      await writeFile(join(path, file), `#!/bin/sh\n${body}\n`, { mode: 0o755 })
     return path
   }
 
@@ -47,23 +44,19 @@ describe('with programs that only look like NGINX', () => {
     assert.deepEqual([kind, text.startsWith(`No NGINX was found: ${reasons}`)], ['none', true])
     const [, other] = await find(await stub('other', { nginx: 'echo hello' }))
     assert.match(other ?? '', /other\/nginx does not run;/)
+    const [, nowhere] = await find('/nowhere', { choice: '/nowhere/nginx' })
+    assert.match(nowhere ?? '', /found: \/nowhere\/nginx is not a program\. This/)
   })
 
-  test('an NGINX without njs is taken when nothing better is there, also where a minimal PATH does not look', async () => {
+  test('an NGINX without njs is taken when nothing better is there; a choice rules out everything else', async () => {
     const path = await stub('plain', { nginx: WITHOUT_NJS })
-    const expected = ['path', `NGINX 9.9.9 at ${path}/nginx (installed; no njs)`]
-    assert.deepEqual(await find(path), expected)
-    assert.deepEqual(await find('/nowhere', { systemDirectories: [path] }), expected)
-  })
-
-  test('a choice rules out everything else', async () => {
-    const path = await stub('chosen', { nginx: WITHOUT_NJS })
+    const taken = ['path', `NGINX 9.9.9 at ${path}/nginx (installed; no njs)`]
+    assert.deepEqual(await find(path), taken)
+    assert.deepEqual(await find('/nowhere', { systemDirectories: [path] }), taken) // a minimal PATH
+    assert.deepEqual(await find(path, { choice: 'path' }, 'download'), taken)
+    assert.deepEqual(await find('/nowhere', { choice: join(path, 'nginx') }), taken)
     assert.equal((await find(path, { choice: 'download' }))[0], 'none')
     assert.equal((await find(path, {}, 'download'))[0], 'none')
-    assert.equal((await find(path, { choice: 'path' }, 'download'))[0], 'path')
-    assert.equal((await find('/nowhere', { choice: join(path, 'nginx') }))[0], 'path')
-    const [, nowhere] = await find(path, { choice: '/nowhere/nginx' })
-    assert.match(nowhere ?? '', /found: \/nowhere\/nginx is not a program\. This/)
     const message =
       'STARTGRID_NGINX is "docker", but must be path, download or the absolute path of an nginx.'
     await assert.rejects(find('/nowhere', {}, 'docker'), { message })
@@ -106,7 +99,7 @@ test("full: download: the distribution's packages, unpacked and not installed", 
     assert.equal((await stat('/var/lib/dpkg/status')).mtimeMs, before.mtimeMs)
 
     const instance = await startNginx(found, { fronts: [frontOf({ ...ANY, port: 9 })] })
-    assert.equal((await request(instance.addresses[0] ?? ANY, '/ceiling')).body.toString(), 'Hello World!')
+    assert.equal((await request(addressOf(instance), '/ceiling')).body.toString(), 'Hello World!')
     await instance.stop()
 
     // What is there already needs no download.

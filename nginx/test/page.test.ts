@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
-import { chromium } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { type PageApp, renderPage, writePage } from '../page/render.ts'
 import { claimPort, formatAddress } from '../src/render/address.ts'
 import { renderNginx } from '../src/render/render.ts'
 import type { Instance } from '../src/run/instance.ts'
-import { request } from './support/client.ts'
-import { ANY, skip, start } from './support/nginx.ts'
+import { ANY, request, serve, skip, start } from './support.ts'
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
@@ -22,7 +18,7 @@ const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 describe('landing page', { skip }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-page-'))
   const results = join(directory, 'results')
-  const servers: Server[] = []
+  const running: Awaited<ReturnType<typeof serve>>[] = []
   const listen = { ...ANY }
   let instance: Instance
 
@@ -31,7 +27,7 @@ describe('landing page', { skip }, () => {
       await startApp('koa', 'hello', 4141, '{"status":"pass"}'),
       await startApp('koa', 'ssr', 4142, '{"status":"fail"}'),
       await startApp('bun', 'hello', 4161, ''),
-      describeApp('bun', 'ssr', 4162, await claimPort(ANY)),
+      describeApp('bun', 'ssr', 4162, 1),
     ]
     const root = join(directory, 'page')
     writePage(root, apps)
@@ -43,54 +39,48 @@ describe('landing page', { skip }, () => {
   })
   after(async () => {
     await instance?.stop()
-    for (const server of servers) server.close()
+    for (const app of running) app.close()
     rmSync(directory, { recursive: true, force: true })
   })
 
   async function startApp(framework: string, role: string, port: number, ready: string): Promise<PageApp> {
-    const server = createServer(({ url }, response) => {
+    const app = await serve(({ url }, response) => {
       response.setHeader('x-app', framework)
       if (ready === '') response.destroy()
       else response.end(url === '/readyz' ? ready : `<b>${url}</b>`)
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    servers.push(server)
-    return describeApp(framework, role, port, (server.address() as AddressInfo).port)
+    running.push(app)
+    return describeApp(framework, role, port, app.address.port)
   }
 
   function describeApp(framework: string, role: string, direct: number, port: number): PageApp {
     const target = `127.0.0.1:${port}`
-    return {
-      ...{ framework, role, path: '/json', ports: { direct, nginx: direct + 5 } },
-      targets: { direct: target, nginx: target },
-    }
+    const ports = { direct, nginx: direct + 5 }
+    return { framework, role, path: '/json', ports, targets: { direct: target, nginx: target } }
+  }
+
+  /** A run of the benchmark with one of its files. */
+  function writeRun(name: string, file: string, text = '{}'): string {
+    mkdirSync(join(results, name), { recursive: true })
+    writeFileSync(join(results, name, file), text)
+    return join(results, name)
   }
 
   test('what it serves, with a policy for each, and nothing else', async () => {
-    mkdirSync(join(results, 'run'), { recursive: true })
-    for (const file of ['report.html', 'result.json', 'secret.txt'])
-      writeFileSync(join(results, 'run', file), '{}')
+    for (const file of ['report.html', 'result.json', 'secret.txt']) writeRun('run', file)
     const served = async (target: string, method = 'GET') => {
       const { status, headers } = await request(listen, target, { method, host: 'grid.test:8080' })
-      return [
-        status,
-        headers['content-type'],
-        /script-src [^;]+/.exec(headers['content-security-policy'] ?? '')?.[0],
-      ]
+      const [scripts] = /script-src [^;]+/.exec(headers['content-security-policy'] ?? '') ?? []
+      return [status, headers['content-type'], scripts]
     }
-    assert.deepEqual(await served('/'), [200, 'text/html; charset=utf-8', "script-src 'self'"])
+    const html = 'text/html; charset=utf-8'
+    assert.deepEqual(await served('/'), [200, html, "script-src 'self'"])
     assert.deepEqual(await served('/page.js'), [200, 'text/javascript; charset=utf-8', undefined])
     assert.deepEqual(await served('/results/'), [200, 'application/json', undefined])
-    assert.deepEqual((await served('/results/run/report.html')).at(-1), "script-src 'unsafe-inline'")
+    assert.deepEqual(await served('/results/run/report.html'), [200, html, "script-src 'unsafe-inline'"])
     assert.deepEqual((await served('/results/run/result.json'))[0], 200)
-    for (const target of [
-      '/results/run/secret.txt',
-      '/render.ts',
-      '/index.html',
-      '/results/../page/',
-      '/grid/',
-    ])
-      assert.equal((await served(target))[0], 404, target)
+    const others = ['/results/run/secret.txt', '/results/../page/', '/render.ts', '/index.html', '/grid/']
+    for (const target of others) assert.equal((await served(target))[0], 404, target)
     assert.equal((await served('/grid/koa-hello/direct/json', 'POST'))[0], 405)
   })
 
@@ -101,12 +91,9 @@ describe('landing page', { skip }, () => {
   })
 
   test('an app behind it has its own headers; one that does not run has no error', async () => {
-    const app = await request(listen, '/grid/koa-hello/direct/json?a=b')
-    assert.deepEqual(
-      [app.status, app.headers['x-app'], app.body.toString()],
-      [200, 'koa', '<b>/json?a=b</b>'],
-    )
-    assert.equal(app.headers['content-security-policy'], undefined)
+    const { status, headers, body } = await request(listen, '/grid/koa-hello/direct/json?a=b')
+    assert.deepEqual([status, headers['x-app'], body.toString()], [200, 'koa', '<b>/json?a=b</b>'])
+    assert.equal(headers['content-security-policy'], undefined)
     const absent = await request(listen, '/grid/bun-ssr/nginx/readyz')
     assert.deepEqual([absent.status, absent.body.toString()], [200, '{"status":"absent"}'])
   })
@@ -118,62 +105,44 @@ describe('landing page', { skip }, () => {
       ['2026-11-20T08-00-00', 'report.html', 1e9],
       ['2026-11-21T09-14-52', 'report.html', 2e9],
       ['2026-11-22T10-00-00', 'result.json', 3e9],
-    ] as const) {
-      mkdirSync(join(results, name), { recursive: true })
-      writeFileSync(join(results, name, file), '<!DOCTYPE html><p>The report.')
-      utimesSync(join(results, name), time, time)
-    }
+    ] as const)
+      utimesSync(writeRun(name, file, '<!DOCTYPE html><p>The report.'), time, time)
     const browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
     try {
       for (const [colorScheme, width] of [
         ['light', 1280],
         ['dark', 340],
-      ] as const) {
-        const page = await browser.newPage({ colorScheme, viewport: { width, height: 800 } })
-        const complaints: string[] = []
-        page.on('console', (message) => complaints.push(message.text()))
-        page.on('pageerror', (error) => complaints.push(error.message))
-        await page.goto(`http://127.0.0.1:${listen.port}/`)
-        await page.getByText('2 of 8 ready').waitFor()
-        await page.getByText('This page came by http/1.1.').waitFor()
-        assert.deepEqual(
-          await page
-            .locator('td')
-            .allInnerTexts()
-            .then((all) => all.map(statesIn)),
-          [
-            ['ready', 'ready'],
-            ['not ready', 'not ready'],
-            ['not running', 'not running'],
-            ['not running', 'not running'],
-          ],
-        )
-        assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width)
-        await page.keyboard.press('Tab')
-        await page.getByRole('button', { name: 'Responses of koa hello' }).press('Enter')
-        const direct = await page.locator('pre', { hasText: 'x-app: koa' }).first().textContent()
-        assert.match(direct ?? '', /^200 OK\n[\s\S]*\n\n<b>\/json<\/b>$/)
-        await page.evaluate(AXE)
-        assert.deepEqual(
-          await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))'),
-          [],
-        )
-        await page.keyboard.press('Escape')
-        assert.deepEqual(
-          await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))'),
-          [],
-        )
-        await page.getByRole('link', { name: 'Report of 2026-11-21T09-14-52' }).click()
-        await page.getByText('The report.').waitFor()
-        assert.deepEqual(complaints, [])
-        await page.close()
-      }
+      ] as const)
+        await use(await browser.newPage({ colorScheme, viewport: { width, height: 800 } }), width)
     } finally {
       await browser.close()
     }
   })
-})
 
-function statesIn(text: string): string[] {
-  return text.match(/ready|not ready|not running|no response/g) ?? []
-}
+  async function use(page: Page, width: number): Promise<void> {
+    const complaints: string[] = []
+    page.on('console', (message) => complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await page.goto(`http://127.0.0.1:${listen.port}/`)
+    await page.getByText('2 of 8 ready').waitFor()
+    await page.getByText('This page came by http/1.1.').waitFor()
+    const cells = await page.locator('td').allInnerTexts()
+    const states = cells.map((text) => text.match(/ready|not ready|not running|no response/g))
+    const expected = ['ready', 'not ready', 'not running', 'not running'].map((state) => [state, state])
+    assert.deepEqual(states, expected)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width)
+    await page.keyboard.press('Tab')
+    await page.getByRole('button', { name: 'Responses of koa hello' }).press('Enter')
+    const direct = await page.locator('pre', { hasText: 'x-app: koa' }).first().textContent()
+    assert.match(direct ?? '', /^200 OK\n[\s\S]*\n\n<b>\/json<\/b>$/)
+    await page.evaluate(AXE)
+    const violations = 'axe.run().then(({ violations }) => violations.map(({ id }) => id))'
+    assert.deepEqual(await page.evaluate(violations), [])
+    await page.keyboard.press('Escape')
+    assert.deepEqual(await page.evaluate(violations), [])
+    await page.getByRole('link', { name: 'Report of 2026-11-21T09-14-52' }).click()
+    await page.getByText('The report.').waitFor()
+    assert.deepEqual(complaints, [])
+    await page.close()
+  }
+})

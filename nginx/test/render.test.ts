@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from '../src/render/address.ts'
-import type { Front } from '../src/render/front.ts'
-import { renderNginx } from '../src/render/render.ts'
+import { type Front, renderNginx } from '../src/render/render.ts'
 import { explainRejection } from '../src/run/master.ts'
 
 /** What the NGINX of the other tests cannot show, because it is too old or must not fail. */

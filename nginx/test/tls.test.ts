@@ -9,9 +9,18 @@ import { after, before, describe, test } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { makeCertificate } from '../src/run/certificate.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
-import { type App, startApp } from './support/app.ts'
-import { assertOwn, request } from './support/client.ts'
-import { ANY, frontOf, nginx, skip, start } from './support/nginx.ts'
+import {
+  type App,
+  addressOf,
+  assertOwn,
+  frontOf,
+  nginx,
+  type RawResponse,
+  request,
+  skip,
+  start,
+  startApp,
+} from './support.ts'
 
 /** What TLS and HTTP/2 add at the edge. That all else is as without them, contract.test.ts and the conformance suite show. */
 
@@ -35,20 +44,11 @@ describe('tls', { skip }, () => {
   })
   after(async () => {
     await instance?.stop()
-    await app.close()
+    app.close()
     rmSync(directory, { recursive: true, force: true })
   })
 
-  const addressOf = ({ addresses: [address = ANY] }: Instance): typeof address => address
-  const address = () => addressOf(instance)
-
-  /** Headers of the last request, as the app got them. */
-  function received(...names: string[]): (string | undefined)[] {
-    const raw = app.seen.at(-1)?.headers ?? []
-    return names.map(
-      (name) => raw[raw.findIndex((one, at) => at % 2 === 0 && one.toLowerCase() === name) + 1],
-    )
-  }
+  const address = (): { host: string; port: number; ca?: string } => addressOf(instance)
 
   /** A connection after its handshake. */
   async function handshake(options: ConnectionOptions = {}): Promise<TLSSocket> {
@@ -72,22 +72,20 @@ describe('tls', { skip }, () => {
   })
 
   test('a session is resumed', async () => {
-    for (const version of ['TLSv1.3', 'TLSv1.2'] as const) {
-      const first = connect({ ...address(), maxVersion: version })
+    for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
+      const first = connect({ ...address(), maxVersion })
       const [session] = (await once(first, 'session')) as [Buffer]
       first.destroy()
-      const second = await handshake({ maxVersion: version, session })
-      assert.equal(second.isSessionReused(), true, version)
+      const second = await handshake({ maxVersion, session })
+      assert.equal(second.isSessionReused(), true, maxVersion)
       second.destroy()
     }
   })
 
   test('its own certificate: for names of loopback, for a week, with a key that only this user reads', async () => {
     const certificate = new X509Certificate(address().ca ?? '')
-    assert.equal(
-      certificate.subjectAltName,
-      'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1',
-    )
+    const names = 'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1'
+    assert.equal(certificate.subjectAltName, names)
     assert.ok(certificate.validToDate.getTime() - Date.now() <= 7 * DAY_MS)
     assert.equal(certificate.ca, false, 'who trusts it would trust whatever its key signs')
     assert.equal(statSync(instance.dir).mode & 0o777, 0o700)
@@ -96,45 +94,36 @@ describe('tls', { skip }, () => {
 
   test('plain HTTP on this port: 400 says what to write', async () => {
     const { ca: _, ...plain } = address()
-    const response = await request(plain, '/json')
-    assert.equal(response.status, 400)
-    const problem = JSON.parse(response.body.toString())
-    assert.equal(problem.detail, 'This port expects HTTPS: write https:// instead of http://.')
+    const { status, body } = await request(plain, '/json')
+    const { detail } = JSON.parse(body.toString())
+    assert.deepEqual([status, detail], [400, 'This port expects HTTPS: write https:// instead of http://.'])
   })
 
-  test('a given certificate; with the key of another it is one sentence', async () => {
+  test('a given certificate; with the key of another, or without TLS in NGINX, it is one sentence', async () => {
     const [given, other] = await Promise.all(
       ['given', 'other'].map((name) => makeCertificate(mkdtempSync(join(directory, name)))),
     )
-    assert.ok(given && other)
+    assert.ok(given && other && nginx)
     const edge = await startFront(given)
     assert.equal(addressOf(edge).ca, readFileSync(given.certificate, 'utf8'))
     assert.equal((await request(addressOf(edge), '/json')).status, 200)
     await edge.stop()
-    const message = /^NGINX refuses its configuration: .*key values mismatch.*\.$/
-    await assert.rejects(startFront({ ...given, key: other.key }), { message })
-  })
-
-  test('an NGINX without TLS says so', async () => {
-    if (nginx === undefined) return
+    const mismatch = /^NGINX refuses its configuration: .*key values mismatch.*\.$/
+    await assert.rejects(startFront({ ...given, key: other.key }), { message: mismatch })
     const fronts = [frontOf(app.address, { topology: 'nginx-tls' })]
     const message = 'This NGINX was built without TLS or HTTP/2: choose another NGINX, or topology nginx.'
     await assert.rejects(startNginx({ ...nginx, http2: undefined }, { fronts }), { message })
   })
 
   test('a trusted proxy in front keeps its word, and its address is added', async () => {
-    const seen = async (...headers: string[]) => {
+    const seen = async (proto: string, host: string, ...others: string[]) => {
+      const headers = [`X-Forwarded-Proto: ${proto}`, `X-Forwarded-Host: ${host}`, ...others]
       await request(address(), '/json', { headers })
-      return received('x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host')
+      return ['for', 'proto', 'host'].map((name) => app.received()[`x-forwarded-${name}`])
     }
-    const told = [
-      'X-Forwarded-For: 203.0.113.7',
-      'X-Forwarded-Proto: http',
-      'X-Forwarded-Host: shop.example:81',
-    ]
-    assert.deepEqual(await seen(...told), ['203.0.113.7, 127.0.0.1', 'http', 'shop.example:81'])
-    const nonsense = ['X-Forwarded-Proto: x', 'X-Forwarded-Host: a b']
-    assert.deepEqual(await seen(...nonsense), ['127.0.0.1', 'https', 'example.test:81'])
+    const told = await seen('http', 'shop.example:81', 'X-Forwarded-For: 203.0.113.7')
+    assert.deepEqual(told, ['203.0.113.7, 127.0.0.1', 'http', 'shop.example:81'])
+    assert.deepEqual(await seen('x', 'a b'), ['127.0.0.1', 'https', 'example.test:81'])
   })
 
   function openHttp2({ port, ca = '' } = address()): ClientHttp2Session {
@@ -146,7 +135,11 @@ describe('tls', { skip }, () => {
     const stream = session.request({ ':path': path, ...more }, { endStream: true })
     const [{ ':status': status, ...headers }] = (await once(stream, 'response')) as [Record<string, string>]
     const body = Buffer.concat(await stream.toArray())
-    return { status: Number(status), headers: Object.fromEntries(Object.entries(headers)), body }
+    return {
+      status: Number(status),
+      headers: Object.fromEntries(Object.entries(headers)),
+      body,
+    } as RawResponse
   }
 
   test('over HTTP/2, streams of one connection at once, and no header of a connection', async () => {
@@ -159,31 +152,30 @@ describe('tls', { skip }, () => {
     session.destroy()
     assert.deepEqual([json.status, json.headers['x-request-id']], [200, 'mine'])
     assert.deepEqual(JSON.parse(json.body.toString()), { method: 'GET', url: '/json?a' })
-    assert.deepEqual(received('host', 'x-forwarded-host'), Array(2).fill(`127.0.0.1:${address().port}`))
+    const { host, 'x-forwarded-host': forwarded } = app.received()
+    assert.deepEqual([host, forwarded], Array(2).fill(`127.0.0.1:${address().port}`))
     assert.deepEqual([head.status, head.body.length], [200, 0])
     assert.deepEqual([own.status, own.body.toString()], [200, 'Hello World!'])
-    assertOwn(
-      { ...own, headers: { ...own.headers, connection: '' } },
-      { 'content-type': 'text/plain; charset=utf-8', 'content-length': '12' },
-    )
     for (const { headers } of [json, head, own])
       for (const name of ['connection', 'keep-alive', 'transfer-encoding'])
         assert.equal(headers[name], undefined)
+    const expected = { 'content-type': 'text/plain; charset=utf-8', 'content-length': '12' }
+    assertOwn({ ...own, headers: { ...own.headers, connection: '' } }, expected)
   })
 
   test('limits over HTTP/2: a header section over 16 KiB is 431, a body over 64 KiB is 413', async () => {
-    const statusOf = async (headers: OutgoingHttpHeaders) => {
+    for (const [headers, expected] of [
+      [{ 'x-big': 'h'.repeat(15_000) }, 200],
+      [{ 'x-big': 'h'.repeat(20 * 1024) }, 431],
+      [{ ':method': 'POST', 'content-length': '65537' }, 413],
+    ] as const) {
       const session = openHttp2()
-      const { status } = await ask(session, '/json', headers)
+      assert.equal((await ask(session, '/json', headers)).status, expected)
       session.destroy()
-      return status
     }
-    assert.equal(await statusOf({ 'x-big': 'h'.repeat(15_000) }), 200)
-    assert.equal(await statusOf({ 'x-big': 'h'.repeat(20 * 1024) }), 431)
-    assert.equal(await statusOf({ ':method': 'POST', 'content-length': '65537' }), 413)
   })
 
-  test('over HTTP/2, a drain ends the streams that it has, and takes no more', async () => {
+  test('over HTTP/2, /stream is not buffered; a drain ends the streams that it has, and takes no more', async () => {
     const other = await startFront()
     const session = openHttp2(addressOf(other))
     const goaway = once(session, 'goaway')
@@ -193,6 +185,7 @@ describe('tls', { skip }, () => {
       body += text
     })
     await once(stream, 'data')
+    assert.equal(body, '<first>')
     const stopped = other.stop()
     await goaway
     app.release()

@@ -1,5 +1,4 @@
-import type { Request } from '../src/request.ts'
-import { send, sendProblem } from '../src/send.ts'
+import { type Request, send, sendProblem } from '../src/request.ts'
 
 export default { greet }
 

@@ -1,8 +1,7 @@
 import '../src/polyfill.ts'
 import { renderPage } from '#shared/page/server.js'
 import { pageHeaders, SECURITY_HEADERS } from '#shared/security.ts'
-import type { Request } from '../src/request.ts'
-import { send } from '../src/send.ts'
+import { type Request, send } from '../src/request.ts'
 
 export default { about }
 

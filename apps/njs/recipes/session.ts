@@ -2,8 +2,7 @@
 import crypto from 'crypto'
 // biome-ignore lint/style/useNodejsImportProtocol: the same
 import querystring from 'querystring'
-import type { Request } from '../src/request.ts'
-import { send, sendProblem } from '../src/send.ts'
+import { type Request, send, sendProblem } from '../src/request.ts'
 
 export default { login, me, logout }
 

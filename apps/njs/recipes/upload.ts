@@ -1,5 +1,4 @@
-import type { Request } from '../src/request.ts'
-import { send } from '../src/send.ts'
+import { type Request, send } from '../src/request.ts'
 
 export default { take }
 

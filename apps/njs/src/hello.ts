@@ -1,5 +1,4 @@
-import type { Request } from './request.ts'
-import { send } from './send.ts'
+import { type Request, send } from './request.ts'
 
 export default { greet, json, greetByName }
 

@@ -8,7 +8,7 @@ import closeWithGrace from 'close-with-grace'
 import { z } from 'zod'
 import { readConfig, Settings } from '#shared/config.ts'
 import { createLog } from '#shared/log.ts'
-import { filesOf, renderConfig } from '../runner/render.ts'
+import { filesOf, renderConfig } from './render.ts'
 import { role } from './role.ts'
 
 const settings = Settings.extend({

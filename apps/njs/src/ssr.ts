@@ -1,9 +1,7 @@
 import './polyfill.ts'
 import { renderPage } from '#shared/page/server.js'
 import { pageHeaders, SECURITY_HEADERS } from '#shared/security.ts'
-import { waitsTooLong } from './load-shedding.ts'
-import type { Request } from './request.ts'
-import { send, sendProblem } from './send.ts'
+import { type Request, send, sendProblem } from './request.ts'
 
 export default { page }
 
@@ -27,4 +25,13 @@ function page(r: Request): void {
   const type = { 'content-type': 'text/html; charset=utf-8' }
   Object.assign(r.headersOut, SECURITY_HEADERS, pageHeaders(nonce), type)
   send(r, 200, html)
+}
+
+/**
+ * Whether a page has waited for longer than MAX_QUEUE_WAIT_MS. NGINX runs a handler to its end, and reads its clock ($msec, in seconds) at the
+ * start of each turn of its event loop. All requests of a turn had arrived by then, so the age of the turn is their wait.
+ */
+function waitsTooLong({ variables }: Request): boolean {
+  const limit = Number(variables.max_queue_wait_ms)
+  return limit > 0 && Date.now() - Number(variables.msec) * 1000 > limit
 }

@@ -12,7 +12,7 @@ import { ASSETS, ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { PROBLEM } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions } from '#shared/testing/options.ts'
-import { renderConfig } from '../runner/render.ts'
+import { renderConfig } from '../src/render.ts'
 import { start } from './start.ts'
 
 const nginx = await findNginx({ download: false })

@@ -9,7 +9,7 @@ import { findNginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import { createOptions } from '#shared/testing/options.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
-import { renderConfig } from '../runner/render.ts'
+import { renderConfig } from '../src/render.ts'
 
 const APP = join(import.meta.dirname, '..')
 const nginx = await findNginx({ download: false })

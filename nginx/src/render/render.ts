@@ -1,8 +1,64 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { formatAddress, formatUpstream, type Upstream } from './address.ts'
-import { type Certificate, checkFronts, type Front, upstreamsOf } from './front.ts'
+import { type Address, formatAddress, formatUpstream, type Upstream } from './address.ts'
+
+/** How a request reaches the app through NGINX. `direct` is not in the list, because it needs no NGINX. */
+export const TOPOLOGIES = ['nginx', 'nginx-tls'] as const
+export type Topology = (typeof TOPOLOGIES)[number]
+
+/** A certificate with its chain, and its key: absolute paths of PEM files. */
+export interface Certificate {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** One port of an NGINX and the app behind it. One NGINX can have any number of fronts. */
+export interface Front {
+  /** Letters, digits, dots and dashes, different for each front of an NGINX: the upstream's name. */
+  readonly name: string
+  readonly topology: Topology
+  /** Port 0: any free port; `Instance.addresses` says which. */
+  readonly listen: Address
+  readonly upstream: Upstream
+  /** Further copies of the app, which share the requests with it. */
+  readonly copies?: readonly Upstream[]
+  /**
+   * NGINX repeats the lookup of the upstream's name while it runs, so the app may start later or move (`resolver`; NGINX 1.27.3 and
+   * later). By default there is one lookup, at the start.
+   */
+  readonly discovered?: boolean
+  /** For `nginx-tls`. Default: one for this machine, made when NGINX starts. */
+  readonly certificate?: Certificate
+  /** Absolute path of the ssr app's hashed files, if NGINX is to serve /assets/ itself. */
+  readonly serveAssets?: string
+}
+
+/** The app and its copies. */
+export function upstreamsOf({ upstream, copies = [] }: Front): Upstream[] {
+  return [upstream, ...copies]
+}
+
+/** @throws {Error} saying which front cannot work and why */
+export function checkFronts(fronts: readonly Front[]): void {
+  const names = new Set<string>()
+  for (const front of fronts) {
+    if (!/^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(front.name) || names.has(front.name)) {
+      refuse(front, 'its name must be its own, of letters, digits, dots and dashes')
+    }
+    names.add(front.name)
+    const sockets = upstreamsOf(front).flatMap((one) => ('socketPath' in one ? [one.socketPath] : []))
+    const { certificate, serveAssets = '/' } = front
+    const files = certificate === undefined ? [] : [certificate.certificate, certificate.key]
+    // They stand between double quotes in the configuration.
+    if ([serveAssets, ...sockets, ...files].some((path) => !/^\/[^"$\\\p{Cc}]*$/u.test(path)))
+      refuse(front, 'its paths must be absolute, without double quotes, dollars and backslashes')
+  }
+}
+
+function refuse(front: Front, why: string): never {
+  throw new Error(`Front ${JSON.stringify(front.name)} cannot work: ${why}.`)
+}
 
 /** The directory of the configuration files; `startgrid` in their includes. */
 export const CONF = join(import.meta.dirname, '../../conf')
@@ -46,8 +102,7 @@ export function renderNginx(options: RenderOptions): string {
     renderMain(options),
     'http {',
     indent(renderTemporaryPaths(options.dir)),
-    indent(renderHttp(options.trustedProxies)),
-    ...(options.keepaliveMinTimeout === true ? [indent('include startgrid/graceful-reload.conf;')] : []),
+    indent(renderHttp(options)),
     ...(options.blocks ?? []).map(indent),
     ...(fronts === '' ? [] : [indent(fronts)]),
     '}',
@@ -65,9 +120,20 @@ export function renderFronts(fronts: readonly Front[], accessLog = 'off', http2?
   return fronts.map((front) => renderFront(front, accessLog, http2)).join('\n')
 }
 
-/** What the `http` block has once, before the servers. @param trustedProxies as in `RenderOptions` */
-export function renderHttp(trustedProxies = ''): string {
-  return fill(readTemplate('00-http.conf.template'), { TRUSTED_PROXIES: trustedProxies })
+/** What the `http` block has once, before the servers. */
+export function renderHttp({
+  trustedProxies = '',
+  keepaliveMinTimeout,
+}: Pick<RenderOptions, 'trustedProxies' | 'keepaliveMinTimeout'> = {}): string {
+  return fill(readTemplate('00-http.conf.template'), {
+    TRUSTED_PROXIES: trustedProxies,
+    GRACEFUL_RELOAD: gracefulReload(keepaliveMinTimeout),
+  })
+}
+
+/** The line of that name in a template. @param isKnown whether this NGINX knows it */
+export function gracefulReload(isKnown = false): string {
+  return isKnown ? 'keepalive_min_timeout 1s;' : ''
 }
 
 /** What follows the address in `listen`, and the lines after it: TLS and HTTP/2. */

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Certificate } from '../render/front.ts'
+import type { Certificate } from '../render/render.ts'
 
 /** A week. A new one is made at each start. */
 const VALIDITY_MS = 7 * 86_400_000

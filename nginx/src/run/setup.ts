@@ -3,8 +3,14 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Nginx } from '../find/find.ts'
 import { type Address, claimPort, formatAddress } from '../render/address.ts'
-import type { Certificate, Front } from '../render/front.ts'
-import { CONF, type MainOptions, type RenderOptions, renderNginx } from '../render/render.ts'
+import {
+  type Certificate,
+  CONF,
+  type Front,
+  type MainOptions,
+  type RenderOptions,
+  renderNginx,
+} from '../render/render.ts'
 import { makeCertificate } from './certificate.ts'
 import { bindRefusal } from './master.ts'
 

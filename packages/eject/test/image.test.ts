@@ -3,13 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startProgram } from '@startgrid/cli/test-programs.ts'
-import { formatReport } from '@startgrid/conformance/report.ts'
-import { checkConformance } from '@startgrid/conformance/runner.ts'
+import { checkConformance, formatReport } from '@startgrid/conformance/runner.ts'
 import { findApps } from '@startgrid/grid/apps.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { APPS } from '../src/choices.ts'
-import { runEject, temporaryDirectory } from './support/command.ts'
-import { loading, ProjectDirectory } from './support/project.ts'
+import { loading, ProjectDirectory, runEject, temporaryDirectory } from './support.ts'
 
 /** The image of a project, with the packages of its recipes, in Docker Compose: an app per framework, one of them behind NGINX. */
 

@@ -7,8 +7,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { APPS, type App } from '../src/choices.ts'
-import { runEject, temporaryDirectory } from './support/command.ts'
-import { ProjectDirectory } from './support/project.ts'
+import { ProjectDirectory, runEject, temporaryDirectory } from './support.ts'
 
 /** Telemetry, installed and run, with ssr, which has all that there is to observe. */
 

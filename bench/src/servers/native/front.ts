@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { claimPort, formatAddress, formatUpstream } from '@startgrid/nginx/address.ts'
 import { type KeyType, makeCertificate } from '@startgrid/nginx/certificate.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import type { Certificate, Front } from '@startgrid/nginx/front.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import {
+  type Certificate,
   CONF,
+  type Front,
   fill,
   type MainOptions,
   renderHttp,

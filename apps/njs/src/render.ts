@@ -3,7 +3,13 @@ import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { jsEngine, loadModule, type Nginx } from '@startgrid/nginx/find.ts'
 import { standardOutput } from '@startgrid/nginx/launch.ts'
-import { fill, type MainOptions, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
+import {
+  fill,
+  gracefulReload,
+  type MainOptions,
+  renderMain,
+  renderTemporaryPaths,
+} from '@startgrid/nginx/render.ts'
 import type { Config } from '#shared/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -36,7 +42,7 @@ export function renderConfig({ nginx, config, routes, modules }: Options, main: 
   return fill(readFileSync(join(ROOT, 'conf/nginx.conf.template'), 'utf8'), {
     MAIN: `${loadModule(nginx)}\n${renderMain(main)}`,
     TEMPORARY_PATHS: renderTemporaryPaths(main.dir),
-    GRACEFUL_RELOAD: nginx.keepaliveMinTimeout ? 'include startgrid/graceful-reload.conf;' : '',
+    GRACEFUL_RELOAD: gracefulReload(nginx.keepaliveMinTimeout),
     JS_ENGINE: jsEngine(nginx),
     MODULES: modules,
     ACCESS_LOG: ['info', 'debug', 'trace'].includes(LOG_LEVEL) ? log : 'off',

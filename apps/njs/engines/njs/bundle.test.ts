@@ -1,7 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { shrinkFrames } from './frames.ts'
+import { shrinkFrames } from './bundle.ts'
 
 /** Enough calls to make the function around them large. */
 const LARGE = 'noop(1, 2);'.repeat(20)

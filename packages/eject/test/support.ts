@@ -1,10 +1,25 @@
 import { ok } from 'node:assert/strict'
-import { globSync, readFileSync, renameSync } from 'node:fs'
+import { globSync, mkdtempDisposableSync, readFileSync, realpathSync, renameSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startProgram } from '@startgrid/cli/test-programs.ts'
+import { fileURLToPath } from 'node:url'
+import { startNode, startProgram } from '@startgrid/cli/test-programs.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
-import { ROOT } from '../../src/source.ts'
+import { ROOT } from '../src/source.ts'
+
+export const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+
+/** Runs `pnpm eject` without pnpm, which tells a script where it was typed. */
+export function runEject(args: readonly string[]) {
+  const { INIT_CWD: _, ...env } = process.env
+  return startNode([CLI, ...args], { env }).ended
+}
+
+/** A directory outside of the workspace, gone at the end of the block. */
+export function temporaryDirectory() {
+  return mkdtempDisposableSync(join(realpathSync(tmpdir()), 'eject-'))
+}
 
 export type PackageManager = 'npm' | 'pnpm'
 
@@ -94,7 +109,7 @@ async function isReady(port: number): Promise<boolean> {
 export function loading(recipes: readonly string[]) {
   const loaded = recipes.filter((recipe) => recipe !== 'cluster.ts')
   return {
-    script: loaded.map((recipe) => `await import('./src/${recipe}')`).join('\n'),
+    script: loaded.map((recipe) => `await import('./support/src/${recipe}')`).join('\n'),
     env: { SESSION_SECRET: 'a secret of at least 32 characters', UPSTREAM_URL: 'http://127.0.0.1' },
   }
 }
