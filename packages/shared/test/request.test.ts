@@ -66,8 +66,8 @@ test('an error with `expose` keeps its status and headers', () => {
 test('anything else is a fault of ours, such as the 401 of an upstream service', () => {
   const ours = { status: 500, headers: {}, problem: createProblem(500) }
   for (const other of [new Error('x'), 'not found', 404, null, undefined]) deepEqual(toProblem(other), ours)
+  deepEqual(thrown({ status: 401, headers: { 'www-authenticate': 'x' } }), ours)
   for (const members of [
-    { status: 401, headers: { 'www-authenticate': 'x' } },
     { status: 200, expose: true },
     { status: '404', expose: 'yes' },
   ])
@@ -75,12 +75,14 @@ test('anything else is a fault of ours, such as the 401 of an upstream service',
 })
 
 test('the message is told only below 500, if it is exposed and says something', () => {
-  const detailOf = (members: object) => thrown(members).problem.detail
-  equal(detailOf({ status: 409, expose: true }), 'why')
-  equal(detailOf({ status: 409, expose: false }), undefined)
-  equal(detailOf({ status: 503, expose: true }), undefined)
-  equal(detailOf({ status: 404, expose: true, syscall: 'open' }), undefined) // the message names a path of the server
-  equal(detailOf({ status: 404, expose: true, message: 'Not Found' }), undefined) // what http-errors has by default
+  for (const [members, detail] of [
+    [{ status: 409, expose: true }, 'why'],
+    [{ status: 409, expose: false }, undefined],
+    [{ status: 503, expose: true }, undefined],
+    [{ status: 404, expose: true, syscall: 'open' }, undefined], // the message names a path of the server
+    [{ status: 404, expose: true, message: 'Not Found' }, undefined], // what http-errors has by default
+  ] as const)
+    equal(thrown(members).problem.detail, detail)
 })
 
 test('the fields that Zod refuses are named', () => {

@@ -1,9 +1,9 @@
-import { Suspense } from 'react'
+import { Suspense, use } from 'react'
 import type { DocumentProps } from '../pages.ts'
 import { Catalogue } from './catalogue.tsx'
 import icon from './favicon.svg'
-import { Recommendations } from './recommendations.tsx'
 import './page.css'
+import { formatPrice, type Product, recommend } from './product.ts'
 
 /** The whole document, the same on the server and in the browser. */
 export default function Shop({ items, requestId, pending, children }: DocumentProps<'shop'>) {
@@ -39,5 +39,23 @@ export default function Shop({ items, requestId, pending, children }: DocumentPr
         {children}
       </body>
     </html>
+  )
+}
+
+interface Props {
+  items: number
+  /** The result of the slow back end that `/stream` imitates. Without it the part is rendered at once. */
+  pending?: Promise<Product[]> | undefined
+}
+
+/** The part inside `<Suspense>`. */
+function Recommendations({ items, pending }: Props) {
+  const teas = pending === undefined ? recommend(items) : use(pending)
+  return (
+    <ul>
+      {teas.map(({ slug, name, leaf, cents }) => (
+        <li key={slug} className={leaf}>{`${name}, ${formatPrice(cents)}`}</li>
+      ))}
+    </ul>
   )
 }

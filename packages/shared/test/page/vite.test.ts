@@ -1,43 +1,24 @@
-import { deepEqual, doesNotMatch, match, ok } from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { WebSocket } from 'ws'
 import { ASSETS, ASSETS_DIR } from '#shared/page/server.js'
+
+/** What Vite makes of the page: built for production, and served in development. */
 
 const PACKAGE = fileURLToPath(new URL('../../', import.meta.url))
 const NONCE = 'MDEyMzQ1Njc4OWFiY2RlZmdo'
 
-function read(name: string): Promise<Buffer> {
-  return readFile(new URL(name, ASSETS_DIR))
-}
-
-/** The files without their compressed siblings. */
-async function listFiles(directory: URL): Promise<string[]> {
-  return (await readdir(directory)).filter((name) => !/\.(?:br|gz)$/.test(name))
-}
-
-test('ASSETS lists the script and the stylesheet of the page', async () => {
+test('script and stylesheet of the page are listed, and both sides are built for production', async () => {
   deepEqual(ASSETS.map((url) => extname(url)).sort(), ['.css', '.js'])
-  const names = await listFiles(ASSETS_DIR)
-  for (const url of ASSETS) ok(names.includes(basename(url)), url)
-})
-
-test('compressed siblings decompress to the same bytes', async () => {
-  for (const name of await listFiles(ASSETS_DIR)) {
-    const [plain, br, gz] = await Promise.all([read(name), read(`${name}.br`), read(`${name}.gz`)])
-    ok(brotliDecompressSync(br).equals(plain), name)
-    ok(gunzipSync(gz).equals(plain), name)
-  }
-})
-
-test('both sides are built for production', async () => {
   const script = ASSETS.find((url) => url.endsWith('.js')) ?? ''
-  const source = (await read(basename(script))).toString()
+  const source = await readFile(new URL(basename(script), ASSETS_DIR), 'utf8')
   ok(source.includes('Minified React error #'))
   const server = await readFile(join(PACKAGE, 'dist/page/server.js'), 'utf8')
   for (const text of [source, server]) doesNotMatch(text, /process\.env|jsxDEV|csp-nonce|sourceMappingURL/)
@@ -83,7 +64,7 @@ test('a second page is a folder: its image, font, stylesheet, script and data', 
   const env = { ...process.env, NODE_ENV: 'production' }
   await promisify(execFile)(process.execPath, [vite, 'build', 'src/page'], { cwd: directory, env })
   const { renderPage } = await import(pathToFileURL(join(directory, 'dist/page/server.js')).href)
-  const files = await listFiles(pathToFileURL(join(directory, 'dist/assets/')))
+  const files = (await readdir(join(directory, 'dist/assets'))).filter((name) => !/\.(?:br|gz)$/.test(name))
 
   const html = renderPage('about', { visitors: 7, slow: Promise.resolve(), nonce: NONCE })
   const url = (name: RegExp) => `/assets/${files.find((file) => name.test(file)) ?? 'missing'}`
@@ -93,4 +74,55 @@ test('a second page is a folder: its image, font, stylesheet, script and data', 
   ok(html.includes(`<link rel="stylesheet" href="${url(/about.*\.css$/)}"`))
   ok((await readFile(join(directory, 'dist', url(/about.*\.css$/)), 'utf8')).includes(url(/tea/)))
   ok(!renderPage('shop', { items: 1, requestId: 'r-1', nonce: NONCE }).includes('about'))
+})
+
+const VITE = `await import(${JSON.stringify(import.meta.resolve('../../src/page/dev/node.ts'))})`
+
+/** With WebSockets as the documentation of ws has them. A second server has none. */
+const SERVERS = `
+import { createServer } from 'node:http'
+import { WebSocketServer } from ${JSON.stringify(import.meta.resolve('ws'))}
+${VITE}
+const [server, other] = [createServer(), createServer()]
+new WebSocketServer({ server, path: '/echo' }).on('connection', (ws) => ws.on('message', (data) => ws.send(String(data))))
+server.listen(0, '127.0.0.1', () => other.listen(0, '127.0.0.1', () => process.send([server.address().port, other.address().port])))`
+
+async function run(script: string) {
+  const args = ['--conditions=development', '--input-type=module', '--eval', script]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const exited = once(child, 'exit')
+  const [message] = await Promise.race([once(child, 'message'), exited])
+  equal(child.exitCode, null)
+  return { child, exited, message }
+}
+
+// `node --watch` waits until the process has ended, and starts nothing before.
+test('an app in development ends on SIGTERM before it listens', async () => {
+  const { child, exited } = await run(`${VITE}\nprocess.send('started')`)
+  try {
+    child.kill()
+    equal((await exited)[0], 1)
+  } finally {
+    child.kill('SIGKILL')
+  }
+})
+
+test("Vite's WebSocket opens beside an app's own, and in an app that has none", async () => {
+  const { child, message } = await run(SERVERS)
+  const [port, other] = message as number[]
+  try {
+    for (const one of [port, other]) {
+      const vite = new WebSocket(`ws://127.0.0.1:${one}/assets/`, 'vite-hmr')
+      equal(String((await once(vite, 'message'))[0]), '{"type":"connected"}')
+    }
+    const own = new WebSocket(`ws://127.0.0.1:${port}/echo`)
+    await once(own, 'open')
+    own.send('hello')
+    equal(String((await once(own, 'message'))[0]), 'hello')
+    const nowhere = new WebSocket(`ws://127.0.0.1:${port}/nowhere`).on('error', () => {})
+    const [, response] = await once(nowhere, 'unexpected-response')
+    equal(response.statusCode, 400) // of ws
+  } finally {
+    child.kill('SIGKILL')
+  }
 })

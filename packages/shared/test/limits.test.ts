@@ -2,10 +2,14 @@ import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { performance } from 'node:perf_hooks'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { limitSilence } from '../src/handler-timeout.ts'
+import { waitsTooLong } from '../src/load-shedding.ts'
 import { serve } from '../src/testing/options.ts'
+
+/** How long a response may stand still, and a request may wait. */
 
 /** A server with that handler, which may be silent for 400 ms. */
 const start = (handle: (response: ServerResponse) => unknown) =>
@@ -17,12 +21,12 @@ const start = (handle: (response: ServerResponse) => unknown) =>
   })
 
 test('a handler that is too late: 503 with the headers so far, and the connection closes; its own response is dropped', async () => {
-  const { promise: told, resolve: tell } = Promise.withResolvers<void>()
-  const { promise: responded, resolve } = Promise.withResolvers<void>()
+  const told = Promise.withResolvers<void>()
+  const responded = Promise.withResolvers<void>()
   await using server = await start(async (response) => {
-    await told
+    await told.promise
     response.writeHead(200, { 'content-type': 'text/plain' }).end('late')
-    resolve()
+    responded.resolve()
   })
   const response = await fetch(server.url)
   equal(response.status, 503)
@@ -35,8 +39,8 @@ test('a handler that is too late: 503 with the headers so far, and the connectio
     'content-length': '65',
     connection: 'close',
   })
-  tell()
-  await responded
+  told.resolve()
+  await responded.promise
 })
 
 test('a response that began and then stops is cut', async () => {
@@ -66,4 +70,50 @@ test('a response that goes on is not, however long it takes', async () => {
     response.end()
   })
   equal(await (await fetch(server.url)).text(), 'x'.repeat(16))
+})
+
+/** Fills the turn of the event loop with the clock of the test. */
+async function mockClock(t: TestContext) {
+  await nextTurn()
+  const clock = { ms: 1_000 }
+  t.mock.method(globalThis.performance, 'now', () => clock.ms)
+  return clock
+}
+
+/** Of the event loop. */
+const countTurns = () => performance.nodeTiming.uvMetricsInfo.loopCount
+
+test('after 10 ms in a turn the others wait, in their order, one per turn', async (t) => {
+  const clock = await mockClock(t)
+  await waitsTooLong(250)
+  clock.ms += 11
+  const order: number[] = []
+  const turns = new Set<number>()
+  await Promise.all(
+    [1, 2, 3].map(async (number) => {
+      await waitsTooLong(250)
+      order.push(number)
+      turns.add(countTurns())
+    }),
+  )
+  deepEqual([order, turns.size], [[1, 2, 3], 3])
+})
+
+test('who waited longer than allowed is told', async (t) => {
+  const clock = await mockClock(t)
+  await waitsTooLong(250)
+  clock.ms += 11
+  const waiting = [waitsTooLong(250), waitsTooLong(1_000)]
+  clock.ms += 251
+  deepEqual(await Promise.all(waiting), [true, false])
+})
+
+test('what is quick does not wait, and with 0 nobody does', async (t) => {
+  const clock = await mockClock(t)
+  const turn = countTurns()
+  const quick = await Promise.all([waitsTooLong(250), waitsTooLong(250), waitsTooLong(250)])
+  clock.ms += 1_000
+  const never = waitsTooLong(0)
+  clock.ms += 1_000
+  deepEqual([...quick, await never, countTurns()], [false, false, false, false, turn])
 })
