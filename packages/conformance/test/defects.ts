@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { headerValue } from '@startgrid/wire/request.ts'
-import type { Role } from '../src/contract/subject.ts'
+import type { Role } from '../src/contract/probe.ts'
 import type { Alteration, Asked } from './altering-proxy.ts'
 
 type Line = Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import { type Launch, type LaunchOptions, launch, type Startable } from '@startg
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { Clients, type ClientsOptions } from './clients/clients.ts'
+import { Clients, type ClientsOptions } from './clients.ts'
 
 interface SubjectOptions {
   readonly app: App

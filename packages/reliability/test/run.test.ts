@@ -1,10 +1,39 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { APPS } from '@startgrid/grid/apps.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import type { Clients } from '../src/clients/clients.ts'
-import { type Cell, formatMatrix, tryFaults } from '../src/matrix.ts'
+import type { Clients } from '../src/clients.ts'
+import { type Cell, FAULTS, formatMatrix, tryFaults } from '../src/matrix.ts'
 import type { Fault } from '../src/subject.ts'
+
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+
+function cli(...args: string[]): { code: number | null; out: string; err: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { encoding: 'utf8' })
+  return { code: status, out: stdout, err: stderr }
+}
+
+test('words that are not understood: exit code 2 and what is right', () => {
+  for (const [args, said] of [
+    [['nobody'], /^There is no app 'nobody'\. Frameworks: .+\.\n$/],
+    [['--fault', 'rain'], /^There is no fault 'rain', only sigterm, .+\.\n$/],
+    [['--fast'], /^Unknown option '--fast'\. pnpm reliability --help lists the options\.\n$/],
+    [['--full'], /^pnpm reliability --full is gone: .+\.\n$/],
+  ] as const) {
+    const { code, out, err } = cli(...args)
+    assert.deepEqual([code, out], [2, ''])
+    assert.match(err, said)
+  }
+})
+
+test('help names every fault, within 80 columns', () => {
+  const { code, out } = cli('--help')
+  assert.equal(code, 0)
+  for (const { name } of FAULTS) assert.match(out, new RegExp(`\\b${name}\\b`))
+  assert.ok(out.split('\n').every((line) => line.length <= 80))
+})
 
 /** Tries something on two apps that are never started. @returns what is said of both */
 async function trial(parts: Partial<Fault>, signal = new AbortController().signal) {

@@ -6,8 +6,7 @@ import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { type Machine, readMachines } from './machines.ts'
-import { readStudies } from './studies.ts'
+import { type Machine, readMachines, readStudies } from './stored.ts'
 
 /**
  * The first picture: what a framework on Node costs beyond bare node:http, for a small route and for a page. Of a machine on which the study

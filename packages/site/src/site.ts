@@ -2,8 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Eleventy, { HtmlBasePlugin, type Page } from '@11ty/eleventy'
-import { addressOf, ROOT } from './documents.ts'
-import { amendMarkdown } from './markdown.ts'
+import { addressOf, amendMarkdown, ROOT } from './documents.ts'
 
 /** The site as Eleventy makes it: every Markdown file of the repository, and the five pages. */
 

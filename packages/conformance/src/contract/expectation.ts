@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Response } from '@startgrid/wire/reader.ts'
 import { compareBytes, compareJson, type Finding, quote, readJson } from './finding.ts'
-import { inspectDocument } from './markup.ts'
-import type { PolicyKind } from './policy.ts'
+import { inspectDocument, type PolicyKind } from './markup.ts'
 
 /** What the contract says about one response, in addition to the rules for all responses (see `judge`). */
 export interface Expectation {

@@ -2,7 +2,7 @@ import type { Response } from '@startgrid/wire/reader.ts'
 import { headerValue, headerValues, methodOf, type Request } from '@startgrid/wire/request.ts'
 import type { Expectation } from './expectation.ts'
 import { type Finding, quote, shorten } from './finding.ts'
-import { judgePolicy, nonceOf } from './policy.ts'
+import { judgePolicy, nonceOf } from './markup.ts'
 
 /** Values that must be unique while one server is checked. */
 export interface Session {

@@ -5,7 +5,7 @@ import type { App } from '@startgrid/grid/apps.ts'
 import type { Launch, Startable } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import { ask, outcomeOf, type Seen } from '../clients/ask.ts'
+import { ask, outcomeOf, type Seen } from '../clients.ts'
 import type { Fault, Subject } from '../subject.ts'
 
 const STARTER = fileURLToPath(new URL('../../fixtures/failing/', import.meta.url))

@@ -7,7 +7,7 @@ import type { Result } from '@startgrid/bench/src/result/result.ts'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
 import { ROOT } from '../documents.ts'
-import { type ClaimRow, claimsOf, countVerdicts, kindOf, readStudies } from '../studies.ts'
+import { type ClaimRow, claimsOf, countVerdicts, kindOf, readStudies } from '../stored.ts'
 
 /** Claims: what was published, and what came out here, of all studies on one scale. */
 

@@ -13,7 +13,7 @@ import {
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import { groupsOf, inGroups, type Machine, placeOf, readMachines, startupOf } from '../machines.ts'
+import { groupsOf, inGroups, type Machine, placeOf, readMachines, startupOf } from '../stored.ts'
 
 /** Results: every race of every machine. A script shows one at a time; without it all are there. */
 export function render(): string {

@@ -3,8 +3,7 @@ import type { Request } from '@startgrid/wire/request.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import { document, type Expectation, invalid } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
-import { assetUrls } from '../markup.ts'
-import { nonceOf } from '../policy.ts'
+import { assetUrls, nonceOf } from '../markup.ts'
 import type { Check, Probe } from '../probe.ts'
 
 /** Values that are not a number, not a whole number, or out of range for every limit. */

@@ -1,9 +1,8 @@
 import type { Request } from '@startgrid/wire/request.ts'
 import { document, type Expectation, health, otherMethod, problem, text } from '../expectation.ts'
 import { describeRequest } from '../finding.ts'
-import type { Check, Probe } from '../probe.ts'
+import type { Check, Probe, Role } from '../probe.ts'
 import { routesOf, UNKNOWN_PATH } from '../route.ts'
-import type { Role } from '../subject.ts'
 
 /** Almost a route, and routes of other roles. */
 const UNKNOWN: Readonly<Record<Role, readonly string[]>> = {
