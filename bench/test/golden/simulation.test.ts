@@ -12,7 +12,7 @@ import { runHeats } from '../../src/measure/heats.ts'
 import type { Study } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
 import type { Result } from '../../src/result/result.ts'
-import { histogramOf } from '../fixtures/trials.ts'
+import { histogramOf } from '../fixtures/evidence.ts'
 
 /** The same seed in the same simulated world gives the same schedule, heats and figures, whatever becomes of the code between. */
 

@@ -4,10 +4,9 @@ import { deriveWarnings } from '../../src/judge/derive-warnings.ts'
 import type { Analysis } from '../../src/result/figures.ts'
 import type { Slice } from '../../src/result/heat.ts'
 import type { Result, Warning } from '../../src/result/result.ts'
-import { SILENT } from '../fixtures/evidence.ts'
+import { SILENT, trialOf } from '../fixtures/evidence.ts'
 import { withTrials } from '../fixtures/golden.ts'
 import { rateResult, suspectResult } from '../fixtures/results.ts'
-import { trialOf } from '../fixtures/trials.ts'
 
 const analysisOf = ({ analysis }: Result): Analysis => {
   assert.ok(analysis)

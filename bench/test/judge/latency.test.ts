@@ -5,9 +5,9 @@ import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import type { Trial } from '../../src/result/heat.ts'
 import type { Result } from '../../src/result/result.ts'
+import { histogramOf, trialOf, uniform } from '../fixtures/evidence.ts'
 import { rankedOf } from '../fixtures/golden.ts'
 import { rateResult } from '../fixtures/results.ts'
-import { histogramOf, trialOf, uniform } from '../fixtures/trials.ts'
 
 const APPS = ['node/hello direct', 'koa/hello direct', 'bun/hello direct', 'node/hello nginx']
 

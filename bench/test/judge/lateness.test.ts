@@ -4,7 +4,7 @@ import { percentiles } from '@startgrid/loadgen/recording.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { isMeanSpoiled, isSpoiled, valueAt } from '../../src/judge/lateness.ts'
 import { whyNotKept, whyWrong } from '../../src/judge/trial.ts'
-import { histogramOf, trialOf, uniform } from '../fixtures/trials.ts'
+import { histogramOf, trialOf, uniform } from '../fixtures/evidence.ts'
 
 const none = uniform(1000, 0.001)
 

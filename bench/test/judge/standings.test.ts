@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
 import type { Pair, RaceFigures } from '../../src/result/figures.ts'
-import { cellOf, smallRace, withFigures, within } from '../fixtures/small-race.ts'
+import { cellOf } from '../fixtures/laboratory.ts'
+import { smallRace, withFigures, within } from '../fixtures/results.ts'
 
 test('a race is in the order of its ranks, voided cells last, twins and untried cells left out', () => {
   const result = smallRace()
-  const untried = cellOf('njs', { skipped: 'there is no njs' })
+  const untried = { ...cellOf('njs/hello', 'nginx'), skipped: 'there is no njs' }
   const [standing, ...others] = standingsOf({ ...result, cells: [untried, ...result.cells] })
   assert.deepEqual(others, [])
   assert.deepEqual(

@@ -14,9 +14,8 @@ import type { Study } from '../../src/result/experiment.ts'
 import type { Trial } from '../../src/result/heat.ts'
 import type { Result } from '../../src/result/result.ts'
 import type { Server } from '../../src/servers/servers.ts'
-import { QUIET } from '../fixtures/evidence.ts'
+import { histogramOf, QUIET, trialOf, uniform } from '../fixtures/evidence.ts'
 import { measureOnPaper, PAPER, paperSliceOf } from '../fixtures/laboratory.ts'
-import { histogramOf, trialOf, uniform } from '../fixtures/trials.ts'
 
 /** The paper's systems under the same traffic, with a claim about its latency. */
 const LATE: Study = {

@@ -7,7 +7,7 @@ import { measurePasses, runHeat } from '../../src/measure/heat.ts'
 import type { Cell } from '../../src/result/cell.ts'
 import type { Slice } from '../../src/result/heat.ts'
 import type { Server, Servers } from '../../src/servers/servers.ts'
-import { fakeGenerator } from '../fixtures/fake-generator.ts'
+import { fakeGenerator } from '../fixtures/evidence.ts'
 
 const CELL = newCell({
   ...{ id: 'target/status direct', race: 'status', app: 'target/status', role: 'status' },

@@ -9,7 +9,7 @@ import { pilot } from '../../src/measure/pilot.ts'
 import { PilotError } from '../../src/measure/proof.ts'
 import type { LoadRace } from '../../src/result/experiment.ts'
 import type { Server } from '../../src/servers/servers.ts'
-import { fakeGenerator } from '../fixtures/fake-generator.ts'
+import { fakeGenerator } from '../fixtures/evidence.ts'
 
 /** What a pilot refuses of servers in this process; no load is offered, it fails as it is told. */
 

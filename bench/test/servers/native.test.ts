@@ -1,12 +1,14 @@
-import { deepEqual, equal, notEqual } from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual } from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { canPin } from '@startgrid/machine/cores.ts'
 import { listenersOf, processTree } from '@startgrid/machine/processes.ts'
-import { findNginx } from '@startgrid/nginx/find.ts'
-import { newCell } from '../../../src/experiment/cells.ts'
-import type { System } from '../../../src/result/experiment.ts'
-import { type Entrant, startSystems } from '../../../src/servers/native/systems.ts'
+import { findNginx, type Nginx } from '@startgrid/nginx/find.ts'
+import { newCell } from '../../src/experiment/cells.ts'
+import type { System } from '../../src/result/experiment.ts'
+import { whyImpossible } from '../../src/servers/native/open.ts'
+import { type Entrant, startSystems } from '../../src/servers/native/systems.ts'
 
 /** The cores that the threads of a process may use, as the kernel writes them. */
 function coresOf(pid: number): string[] {
@@ -45,7 +47,7 @@ test('apps that started on all cores stay on theirs, with all their threads', { 
   }
 })
 
-test('systems with one launch key share an app and an NGINX, the others have their own', {
+test('systems with one launch key share an app and an NGINX, the others have their own; what ends is told', {
   skip: nginx === undefined && found.describe(),
 }, async () => {
   const entrants = [
@@ -68,24 +70,43 @@ test('systems with one launch key share an app and an NGINX, the others have the
       started.map((one) => one.app),
       ['node/hello', 'nginx', 'node/hello#2', 'study'],
     )
+    const endingsOf = (...ids: string[]) => Promise.all(ids.map((id) => running.get(id)?.whyEnded()))
+    for (const pid of pidsOf('direct')) process.kill(pid, 'SIGKILL')
+    while ((await endingsOf('direct'))[0] === null) await sleep(20)
+    const ended = 'the app was ended by SIGKILL'
+    deepEqual(await endingsOf('direct', 'behind', 'twin behind', 'study'), [ended, ended, null, null])
+    for (const pid of pidsOf('twin behind')) process.kill(pid, 'SIGKILL')
+    while ((await endingsOf('twin behind'))[0] === null) await sleep(20)
+    deepEqual(await endingsOf('twin behind', 'study'), ['NGINX ended', null])
   } finally {
     await stop()
   }
 })
 
-test('without an NGINX, or with an app that ends, the other systems start', async () => {
-  const broken = { app: { package: 'apps/node', role: 'nothing' } }
-  const entrants = [
-    entrantOf('direct', {}, 'node/hello'),
-    { ...entrantOf('behind', { nginx: proxy }, 'node/hello'), nginx: undefined },
-    entrantOf('broken', broken),
-  ]
-  const { running, failures, stop } = await startSystems(entrants, null)
-  try {
-    deepEqual([...running.keys()], ['direct'])
-    equal(failures.get('behind'), 'it did not start: there is no NGINX')
-    equal(failures.get('broken')?.startsWith('it did not start: node/nothing ended with 1'), true)
-  } finally {
-    await stop()
+function nginxOf(version: string, engine: 'njs' | 'qjs' | undefined): Nginx {
+  const njs = engine && { version: '1.0.2', engine, module: undefined }
+  return {
+    ...{ kind: 'path', version, njs, keepaliveMinTimeout: true, http2: 'directive' },
+    binary: { path: '/usr/sbin/nginx', env: {} },
+    describe: () => version,
   }
+}
+
+test('where nothing has QuickJS, or njs, or there is no NGINX, systems are skipped with the reason', () => {
+  const [older, newer] = [nginxOf('1.22.1', 'njs'), nginxOf('1.30.2', 'qjs')]
+  const plain: System = { title: 'app', app }
+  const njs = (engine: 'njs' | 'qjs'): System => ({
+    title: engine,
+    app: { package: 'apps/njs', role: 'hello', env: { NJS_ENGINE: engine } },
+  })
+  for (const system of [njs('qjs'), njs('njs'), plain]) equal(whyImpossible(system, newer), null)
+  for (const [system, found] of [
+    [plain, undefined],
+    [njs('njs'), older],
+  ] as const)
+    equal(whyImpossible(system, found), null)
+  match(whyImpossible(njs('qjs'), older) ?? '', /^njs has no QuickJS here/)
+  equal(whyImpossible(njs('njs'), nginxOf('1.22.1', undefined)), 'NGINX has no njs module')
+  equal(whyImpossible(njs('njs'), undefined), 'there is no NGINX')
+  equal(whyImpossible({ ...plain, nginx: proxy }, undefined), 'there is no NGINX')
 })

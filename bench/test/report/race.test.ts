@@ -1,11 +1,11 @@
 import { deepEqual, doesNotMatch, equal, match, throws } from 'node:assert/strict'
 import { test } from 'node:test'
-import { commentOf } from '../../../src/report/comment.ts'
-import { documentOf } from '../../../src/report/report.ts'
-import { formatTerminal } from '../../../src/report/terminal.ts'
-import type { System } from '../../../src/result/experiment.ts'
-import type { Result } from '../../../src/result/result.ts'
-import { amongCommands, analysed, golden } from '../../fixtures/golden.ts'
+import { commentOf } from '../../src/report/comment.ts'
+import { documentOf } from '../../src/report/report.ts'
+import { formatTerminal } from '../../src/report/terminal.ts'
+import type { System } from '../../src/result/experiment.ts'
+import type { Result } from '../../src/result/result.ts'
+import { amongCommands, analysed, golden } from '../fixtures/golden.ts'
 
 /** What a race of commands says in other cases than the stored one, which has a verdict, a twin and a mixture of paths. */
 
@@ -68,9 +68,6 @@ test('one that responds otherwise under load is void, and the sentence says why'
     findingOf(result),
     /^after and before were not compared \(32 connections, .*\): after is void \([\d,]+ requests failed beside [\d,]+ responses: [\d,]+ status\)$/,
   )
-  const text = formatTerminal(documentOf(result), { columns: 80, color: false })
-  match(text, /^after {2,}void$/m)
-  doesNotMatch(text, /^after over before/m) // there is nothing to say about it
   const alone = raced((one) => {
     amongCommands(one, ['after'])
     failing(one)
@@ -78,60 +75,63 @@ test('one that responds otherwise under load is void, and the sentence says why'
   match(findingOf(alone), /^after is void \([\d,]+ requests failed .* status\)$/)
 })
 
-test('with two starts there is no verdict, and what would give one is told', () => {
-  const withTwo = (change: (result: Result) => void = () => {}) =>
-    raced((result) => {
-      result.heats = result.heats.slice(0, 2)
-      change(result)
-    })
-  const adviceOf = (change?: (result: Result) => void) =>
-    findingOf(withTwo(change)).replace(/^Only 2 starts each: no verdict on after and before; /, '')
-  match(adviceOf(), /^it takes 5 \(/)
-  match(
-    adviceOf((result) => {
-      result.finishedAt = null
-    }),
-    /^the whole race has 5 \(/,
-  )
-  match(
-    adviceOf((result) => {
-      result.enoughMs = 40_000
-    }),
-    /^--max-time 40s would be enough \(/,
-  )
-  match(commentOf(withTwo()), /^\*\*3:\/a 1:\/b\*\*: no verdict: only 2 starts each\. {2}$/m)
-})
-
-test('a start that does not count is told', () => {
-  const result = raced((one) => {
-    one.heats = one.heats.slice(0, 2)
-    const [first] = one.heats
-    if (first !== undefined) first.slices = first.slices.filter(({ cell }) => !cell.endsWith(' after'))
+/** With so many starts. */
+const withStarts = (count: number, change: (result: Result) => void = () => {}) =>
+  raced((result) => {
+    result.heats = result.heats.slice(0, count)
+    change(result)
   })
-  match(findingOf(result), /^Only 1 of 2 starts counts: no verdict on after and before; it takes 5 \(/)
-  match(commentOf(result), /: no verdict: only 1 of 2 starts counts\. {2}$/m)
-})
 
-test('equal ones: how much slower or faster one may be', () => {
-  const result = raced((one) => amongCommands(one, ['before', 'before itself']))
-  match(
-    findingOf(result),
+const FINDINGS: [name: string, result: Result, finding: RegExp, verdict: string][] = [
+  [
+    'with two starts there is no verdict, and what would give one is told',
+    withStarts(2),
+    /^Only 2 starts each: no verdict on after and before; it takes 5 \(/,
+    'no verdict: only 2 starts each.',
+  ],
+  [
+    'interrupted after two starts',
+    withStarts(2, (result) => Object.assign(result, { finishedAt: null })),
+    /; the whole race has 5 \(/,
+    'no verdict: only 2 starts each.',
+  ],
+  [
+    'in a time that was too short',
+    withStarts(2, (result) => Object.assign(result, { enoughMs: 40_000 })),
+    /; --max-time 40s would be enough \(/,
+    'no verdict: only 2 starts each.',
+  ],
+  [
+    'a start that does not count is told',
+    withStarts(2, ({ heats: [first] }) => {
+      if (first !== undefined) first.slices = first.slices.filter(({ cell }) => !cell.endsWith(' after'))
+    }),
+    /^Only 1 of 2 starts counts: no verdict on after and before; it takes 5 \(/,
+    'no verdict: only 1 of 2 starts counts.',
+  ],
+  [
+    'equal ones: how much slower or faster one may be',
+    raced((one) => amongCommands(one, ['before', 'before itself'])),
     /^No difference shown: before itself is between [\d.]+ % slower and [\d.]+ % faster than before; [\d.]+ % would be found in 4 of 5 runs \(/,
-  )
-  match(commentOf(result), /: no slowdown shown\. {2}$/m)
-})
-
-test('starts that differ much from each other', () => {
-  const result = raced(({ heats }) => {
-    for (const [index, { slices }] of heats.entries())
-      for (const slice of slices)
-        if (slice.cell.endsWith(' after')) slice.requests = Math.round(slice.requests * (index + 0.5))
-  })
-  match(
-    findingOf(result),
+    'no slowdown shown.',
+  ],
+  [
+    'starts that differ much from each other',
+    raced(({ heats }) => {
+      for (const [index, { slices }] of heats.entries())
+        for (const slice of slices)
+          if (slice.cell.endsWith(' after')) slice.requests = Math.round(slice.requests * (index + 0.5))
+    }),
     /^No difference shown: the rate of after is [\d.]+ to [\d.]+ times .*too wide to say more/,
-  )
-})
+    'no slowdown shown.',
+  ],
+]
+
+for (const [name, result, finding, verdict] of FINDINGS)
+  test(name, () => {
+    match(findingOf(result), finding)
+    equal(commentOf(result).split('  \n')[0], `**3:/a 1:/b**: ${verdict}`)
+  })
 
 test('other work that was meant is said first', () => {
   const result = raced(({ pilots }) => {

@@ -7,27 +7,25 @@ import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { formatHtml } from '../../../src/report/html/page.ts'
-import { documentOf } from '../../../src/report/report.ts'
-import { golden } from '../../fixtures/golden.ts'
-import { rateResult } from '../../fixtures/results.ts'
+import { formatHtml } from '../../src/report/html/page.ts'
+import { documentOf } from '../../src/report/report.ts'
+import { golden } from '../fixtures/golden.ts'
+import { rateResult } from '../fixtures/results.ts'
 
 /** report.html in a real browser, opened as a file: complete, quiet, usable by keyboard, readable anywhere. */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const KINDS = ['rate', 'study'] as const
 
-function reportIn(kind: (typeof KINDS)[number]): string {
-  const result = kind === 'rate' ? rateResult() : golden(kind)
-  return formatHtml(documentOf(result))
-}
-
 describe('report.html', { skip: BROWSER.skip }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'report-html-'))
   let browser: Browser
 
   before(async () => {
-    for (const kind of KINDS) writeFileSync(fileOf(kind), reportIn(kind))
+    for (const kind of KINDS) {
+      const result = kind === 'rate' ? rateResult() : golden(kind)
+      writeFileSync(fileOf(kind), formatHtml(documentOf(result)))
+    }
     browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
   })
   after(async () => {

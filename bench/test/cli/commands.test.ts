@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { findNginx } from '@startgrid/nginx/find.ts'
+import type { Result } from '../../src/result/result.ts'
+import { readResult, writeResult } from '../../src/result/result-file.ts'
+import { STUDIES } from '../../studies/index.ts'
+import { assertNothingLeft, newPlace, SHORT, start } from '../fixtures/bench-run.ts'
+import { analysed, golden } from '../fixtures/golden.ts'
+
+/** Every command but `race`, as a person or CI runs it. */
+
+const nginx = await findNginx({ download: false })
+
+test('a short run: tables, result and reports, the same as JSON, and nothing left running', async () => {
+  const words = ['--only', 'node,njs', '--role', 'status', ...SHORT, '--json', 'r.json', '--seed', '7']
+  const { place, ended } = start(words)
+  const { code, stdout, stderr } = await ended
+  assert.ok(code === 0 || code === 1, stderr)
+  const result = readResult(join(place, 'out/result.json'))
+  assert.deepEqual(readResult(join(place, 'r.json')), result)
+  assert.ok(result.finishedAt !== null && result.finishedAt > result.startedAt)
+  assert.deepEqual(
+    result.cells.map(({ id, twinOf }) => [id, twinOf]),
+    [
+      ['node/status direct', null],
+      ['node/status nginx', null],
+      ['njs/status direct', null],
+      ['njs/status nginx', null],
+      ['node/status#2 direct', 'node/status'],
+      ['node/status#2 nginx', 'node/status'],
+    ],
+  )
+  assert.deepEqual(
+    result.heats.flatMap(({ failures }) => failures),
+    [],
+  )
+  assert.ok((result.analysis?.cells[0]?.figures.rate?.value ?? 0) > 0)
+  const tried = result.cells.filter(({ skipped }) => skipped === null)
+  assert.equal(result.conformance.length, tried.length)
+  assert.ok(result.conformance.every(({ checked, differences }) => checked > 10 && differences.length === 0))
+  assert.match(stdout, /GET \/_\/status/)
+  assert.match(stdout, /seed 7/)
+  assert.match(stderr, /^status, heat 1 of 1, \d:\d\d left$/m)
+  assert.match(readFileSync(join(place, 'out/report.md'), 'utf8'), /node/)
+  assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /^<!doctype html>/i)
+  assertNothingLeft(place)
+  if (nginx.kind !== 'none') assertMeasuredBehindNginx(result)
+})
+
+function assertMeasuredBehindNginx({ heats, cells }: Result): void {
+  const node = heats[0]?.slices.findLast(({ cell }) => cell === 'node/status nginx')
+  assert.deepEqual(node?.errors, {})
+  if (process.platform === 'linux') {
+    assert.ok((node?.cpuSeconds.proxy ?? 0) > 0)
+    assert.ok((heats[0]?.launches.find(({ app }) => app === 'nginx')?.peakMemory ?? 0) > 0)
+  }
+  for (const njs of cells.filter(({ title }) => title === 'njs')) {
+    if (nginx.kind !== 'none' && nginx.njs === undefined) assert.notEqual(njs.skipped, null)
+    else assert.match(njs.engine ?? '', /^(qjs|njs) in NGINX \d/)
+  }
+}
+
+test('an app that does not come up is void with its own words, and that is exit code 1', async () => {
+  const args = ['--only', 'node', '--role', 'status', '--topology', 'direct', ...SHORT, '--json', '-']
+  const { place, ended } = start(args, { env: { TRUST_PROXY: 'nonsense' } })
+  const { code, stdout, stderr } = await ended
+  assert.equal(code, 1, stderr)
+  const result = JSON.parse(stdout) as Result
+  assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
+  assert.equal(result.analysis?.cells.length, 2)
+  for (const cell of result.analysis?.cells ?? []) {
+    assert.equal(cell.figures.rate, undefined)
+    assert.match(cell.void ?? '', /^it breaks the contract: .*TRUST_PROXY is not valid/)
+  }
+  assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /TRUST_PROXY/)
+  assertNothingLeft(place)
+})
+
+test('--help prints the options', async () => {
+  const { code, stdout, stderr } = await start(['--help']).ended
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.match(stdout, /--quick/)
+})
+
+test('study --list shows every claim with its published ratio, within 80 columns; --dry-run systems and time', async () => {
+  const { code, stdout } = await start(['study', '--list']).ended
+  assert.equal(code, 0)
+  assert.match(stdout, /^cluster: one Express against four of them$/m)
+  assert.match(stdout, /^ {3}0\.74 {2}Driven by one generator worker, NGINX alone is 0\.74 times/m)
+  const claims = STUDIES.flatMap((study) => study.claims)
+  assert.equal(stdout.match(/^ +\d+\.\d+ {2}/gm)?.length, claims.length)
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+  const plan = await start(['study', 'njs-vs-node', '--quick', '--dry-run']).ended
+  assert.match(plan.stdout, /^njs-vs-node: 3 starts of every system, about \d+:\d\d/)
+  assert.match(plan.stdout, /; njs, 8 workers \(8 cores\)/)
+})
+
+test('report makes the reports of a result again, beside it or elsewhere, and leaves it as it was', async () => {
+  const place = newPlace()
+  const file = join(place, 'run/nginx-proxy.json')
+  writeResult(file, golden('study'))
+  const stored = readFileSync(file, 'utf8')
+  for (const [words, directory] of [
+    [[file, '--output', 'there/deep'], 'there/deep'],
+    [['run'], 'run'],
+  ] as const) {
+    const { code, stdout, stderr } = await start(['report', ...words], { place }).ended
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^nginx-proxy, 5 claims: 1 direction holds/)
+    const reports = readdirSync(join(place, directory)).filter((name) => name !== 'nginx-proxy.json')
+    assert.deepEqual(reports.toSorted(), ['nginx-proxy.html', 'nginx-proxy.md'])
+    const markdown = readFileSync(join(place, directory, 'nginx-proxy.md'), 'utf8')
+    assert.match(markdown, /^# nginx-proxy, 5 claims: /)
+    if (directory !== 'run') assert.deepEqual(readdirSync(join(place, 'run')), ['nginx-proxy.json'])
+  }
+  assert.equal(readFileSync(file, 'utf8'), stored)
+})
+
+/** action/comment.sh as a runner takes it. A fake `gh` answers for GitHub. */
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const HEAD = 'a'.repeat(40)
+
+/** One pull request, number 7, and the comments that it gets. */
+const GH = `#!/usr/bin/env node
+const { existsSync, writeFileSync, appendFileSync } = require('node:fs')
+const words = process.argv.slice(2).join(' ')
+appendFileSync(process.env.GH_LOG, words.split('\\n')[0] + '\\n')
+const comment = process.env.GH_LOG + '.comment'
+if (words.includes('/pulls ')) process.stdout.write(words.includes('${HEAD}') ? '7\\n' : '')
+else if (words.includes('--paginate')) process.stdout.write(existsSync(comment) ? '99\\n' : '')
+else writeFileSync(comment, process.argv.find((word) => word.startsWith('body=')).slice(5))
+`
+
+test('the action makes a result a comment of the pull request, and updates it; of what is no result it makes none', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'comment-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  writeFileSync(join(directory, 'gh'), GH, { mode: 0o755 })
+  const [file, log] = [join(directory, 'result.json'), join(directory, 'gh.log')]
+  const env = {
+    ...process.env,
+    ...{ STARTGRID: 'node bench/src/cli/startgrid.ts', GITHUB_REPOSITORY: 'acme/server', GH_LOG: log },
+    ...{ HEAD_OWNER: 'somebody', HEAD_BRANCH: 'a $(branch)', HEAD_SHA: HEAD },
+    PATH: [directory, dirname(process.execPath), process.env.PATH].join(delimiter),
+  }
+  const comment = (result: object) => {
+    writeFileSync(file, JSON.stringify(result))
+    return promisify(execFile)('bash', [`${ROOT}action/comment.sh`, file], { cwd: ROOT, env })
+  }
+  const race = analysed(golden('commands'))
+  await assert.rejects(comment({ ...race, analysis: '@everyone' }), { code: 1 })
+  assert.ok(!existsSync(`${log}.comment`))
+  await comment(race)
+  assert.match(readFileSync(`${log}.comment`, 'utf8'), /^<!-- race -->\n\*\*.+\*\*: /)
+  await comment(race)
+  const asked = readFileSync(log, 'utf8')
+  assert.match(asked, /-f head=somebody:a \$\(branch\)/)
+  assert.equal(asked.match(/repos\/acme\/server\/issues\/7\/comments -f body/g)?.length, 1)
+  assert.equal(asked.match(/--method PATCH repos\/acme\/server\/issues\/comments\/99 /g)?.length, 1)
+})

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { APPS, FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { BENCH } from '../../src/cli/command-line.ts'
+import { findFinished } from '../../src/cli/commands/study.ts'
+import { readOptions } from '../../src/cli/options.ts'
+import { helpOfCommand, runProgram } from '../../src/cli/program.ts'
+import { createStudyResult } from '../../src/experiment/result.ts'
+import { chooseRaces, plannedMs } from '../../src/experiment/study.ts'
+import { newHeat } from '../../src/measure/heat.ts'
+import type { Result } from '../../src/result/result.ts'
+import { writeResult } from '../../src/result/result-file.ts'
+import { PUBLISHED, STUDIES } from '../../studies/index.ts'
+
+/** What words on the command line and in documents mean. Nothing is started. */
+
+test('without options: every app, direct and behind NGINX, in an order of its own', () => {
+  const { seed, ...options } = readOptions([])
+  assert.deepEqual(options, {
+    ...{ apps: [...APPS], topologies: ['direct', 'nginx'], profile: 'default', custom: false, heats: 3 },
+    ...{ latency: false, connections: undefined, maxTimeMs: null, heatsGiven: false, dryRun: false },
+    ...{ json: undefined, output: undefined, download: true },
+  })
+  assert.notEqual(seed, readOptions([]).seed)
+})
+
+test('options are read', () => {
+  const line =
+    '--quick --heats 5 --connections 128 --seed 12 --topology nginx,direct,nginx --json - --output there --no-download --dry-run --latency --max-time 10m'
+  const { apps: _, ...options } = readOptions(line.split(' '))
+  assert.deepEqual(options, {
+    ...{ topologies: ['nginx', 'direct'], profile: 'quick', custom: true, heats: 5, heatsGiven: true },
+    ...{ latency: true, connections: 128, maxTimeMs: 600_000, dryRun: true },
+    ...{ json: '-', output: 'there', download: false, seed: 12 },
+  })
+  const { custom, heats } = readOptions(['--quick'])
+  assert.deepEqual([custom, heats], [false, 2])
+})
+
+const CHOSEN: [words: string[], apps: string[]][] = [
+  [
+    ['--only', 'fastify, koa/ssr'],
+    ['fastify/hello', 'fastify/ssr', 'fastify/status', 'koa/ssr'],
+  ],
+  [['--only', 'ssr'], FRAMEWORKS.map((name) => `${name}/ssr`)],
+  [
+    ['--only', 'node,bun', '--role', 'hello'],
+    ['node/hello', 'bun/hello'],
+  ],
+  [
+    ['--only', 'node,node/ssr', '--role', 'ssr,hello'],
+    ['node/hello', 'node/ssr'],
+  ],
+  [['--quick'], ['node', 'fastify', 'express'].flatMap((name) => [`${name}/hello`, `${name}/ssr`])],
+  [['--quick', '--only', 'bun/hello'], ['bun/hello']],
+  [['--quick', '--only', 'bun', '--role', 'status'], ['bun/status']],
+]
+
+test('frameworks, apps and roles choose apps, each once', () => {
+  for (const [words, apps] of CHOSEN)
+    assert.deepEqual(
+      readOptions(words).apps.map(({ name }) => name),
+      apps,
+    )
+})
+
+const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
+  [['compar'], /^There is no command 'compar', only race, study, /],
+  [['--resume'], /^pnpm bench --resume is gone: /],
+  [['fastify'], /^There is no command 'fastify'/],
+  [['--only', 'fastfy'], /^There is no app 'fastfy'.*node, fastify, express, .*hello, ssr, status/],
+  [['--only', ''], /^There is no app ''/],
+  [['--role', 'sssr'], /sssr.*hello, ssr, status/],
+  [['--topology', 'proxy'], /proxy.*direct, nginx, nginx-tls/],
+  [['--only', 'node/ssr', '--role', 'hello'], /^No app is both in --only node\/ssr and in --role hello\.$/],
+  [['--heats', '0'], /^--heats is '0', but must be a whole number from 1 to 100\.$/],
+  [['--max-time', '1s'], /^--max-time 1s is too short for two heats of every role, /],
+  [['--output', join(import.meta.filename, 'out')], /^Nothing can be written to .+ \(ENOTDIR.*\): choose /],
+  [['study'], /^Name a study, or give --all\./],
+  [['study', 'nothing'], /^There is no study 'nothing', only nginx-proxy, cluster, /],
+  [['study', '--all', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/],
+  [['study', '--resume'], /^pnpm bench study --resume is gone: /],
+  [['study', '--fast'], /^Unknown option '--fast'\. pnpm bench study --help lists the options\.$/],
+  [['report'], /takes one result, not 0\. pnpm bench report --help shows how\.$/],
+  [['report', 'empty'], /cannot be read \(ENOENT\): give the result\.json of a run\.$/, 1],
+  [['race'], /^Name what to race/],
+  [['race', 'node before.js', ' '], /^A command is empty/],
+  [
+    ['race', '--max-time', '10s', 'node a.js', 'node b.js'],
+    /^--max-time 10s is too short for 5 starts of each/,
+  ],
+  [['race', 'http://me:s3cret@127.0.0.1:80'], /^'http:\/\/127\.0\.0\.1' must not hold a name and a password/],
+  [['race', 'http://8.8.8.8:80'], /^8\.8\.8\.8 is a public address: load only servers of/],
+  [['race', '--path', 'x', 'node before.js'], /^--path is 'x'/],
+  [['race', '--header', 'x', 'node before.js'], /^--header needs a name/],
+  [['race', '--body', '@none', 'node before.js'], /^--body names none, which cannot be read \(ENOENT\)\.$/],
+  [['race', '--git', 'main', 'node before.js'], /^--git and commands exclude each other: /],
+  [['race', '--name', 'C=x', 'node a.js', 'node b.js'], /^--name is 'C=x', but must be a system's letter /],
+]
+
+for (const [words, sentence, expected = 2] of REFUSED)
+  test(`refused with one sentence: ${words.join(' ')}`, async ({ mock }) => {
+    const write = mock.method(process.stderr, 'write', () => true)
+    const code = await runProgram(BENCH, words)
+    const said = write.mock.calls.map((call) => String(call.arguments[0])).join('')
+    write.mock.restore()
+    assert.equal(code, expected, said)
+    assert.match(said.slice(0, -1), sentence)
+    assert.equal(said.indexOf('\n'), said.length - 1)
+  })
+
+const { name: program, commands, help: screen } = BENCH
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+const PAGES = globSync(['*.md', 'docs/**/*.md', '{apps,bench,packages,nginx,scripts,action}/**/*.md'], {
+  cwd: ROOT,
+  exclude: ['**/node_modules', 'bench/results'],
+}).map((page) => ({ page, content: readFileSync(`${ROOT}${page}`, 'utf8') }))
+
+/** What pages name, with the parts that the expression finds. */
+function namedInPages(expression: RegExp) {
+  const named = PAGES.flatMap(({ page, content }) =>
+    [...content.matchAll(expression)].map(([text, command = '', name]) => ({ page, text, command, name })),
+  )
+  assert.ok(named.length > 20)
+  return named
+}
+
+/** Of pnpm itself, and of the package in whose directory one is. */
+const OTHER_SCRIPTS = ['install', 'exec', 'start']
+
+test('every script that a page names is there', () => {
+  const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))
+  for (const { page, text, command } of namedInPages(/(?:`|^)(?:npx )?pnpm(?:@12)? ([a-z][a-z:-]*)/gm))
+    assert.ok(command in scripts || OTHER_SCRIPTS.includes(command), `${page}: ${text}`)
+})
+
+test('every command and every study that a page names is there', () => {
+  const studies = STUDIES.map(({ name }) => name)
+  const named = namedInPages(/pnpm(?:@12)? bench ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)
+  for (const { page, text, command, name } of named) {
+    assert.ok(command in commands, `${page}: ${text}`)
+    if (command === 'study' && name !== undefined) assert.ok(studies.includes(name), `${page}: ${text}`)
+  }
+})
+
+test('the help is one screen of 24 lines, that of each command one of 40, of 80 columns', () => {
+  assert.ok(screen.trimEnd().split('\n').length < 24, 'the prompt is the last line')
+  for (const help of [screen, ...Object.values(commands).map((one) => helpOfCommand(program, one))]) {
+    const lines = help.trimEnd().split('\n')
+    assert.ok(lines.length < 40, help)
+    for (const line of lines) assert.ok(line.length <= 80, line)
+  }
+})
+
+const QUICK = { profile: 'quick', heats: undefined, seed: 1 } as const
+
+test('with --all, what a run of this commit has finished with as much effort is not measured again', (t) => {
+  const results = mkdtempSync(join(tmpdir(), 'startgrid-finished-'))
+  t.after(() => rmSync(results, { recursive: true }))
+  const [study] = PUBLISHED
+  assert.ok(study)
+  const wanted = createStudyResult(study, QUICK, '')
+  wanted.versions.startgrid = '1234567'
+  const heats = [newHeat({ race: 'any', heat: 1 })]
+  const store = (directory: string, change: (result: Result) => void) => {
+    const result = structuredClone({ ...wanted, finishedAt: wanted.startedAt, heats })
+    change(result)
+    writeResult(join(results, directory, `${study.name}.json`), result)
+  }
+  store('2026-11-25', (result) => Object.assign(result, { finishedAt: null }))
+  store('2026-11-26', (result) => Object.assign(result.versions, { startgrid: '7654321' }))
+  store('2026-11-27', (result) => Object.assign(result.settings, { heats: 8 }))
+  writeFileSync(join(results, '2026-11-27', 'other.json'), '{}')
+  assert.equal(findFinished(wanted, results), undefined, 'none of these')
+  store('2026-11-23', (result) => Object.assign(result, { seed: 5 }))
+  store('2026-11-24', (result) => Object.assign(result, { seed: 6 }))
+  assert.equal(findFinished(wanted, results)?.seed, 6, 'the newest')
+  wanted.versions.startgrid = '1234567-dirty'
+  store('2026-11-28', () => {})
+  assert.equal(findFinished(wanted, results), undefined, 'nobody knows what a dirty commit was')
+})
+
+test('all studies of sources together take less than 50 minutes with --quick, and leave time for what is measured again', () => {
+  const total = PUBLISHED.reduce((sum, study) => {
+    const one = chooseRaces(study, false)
+    return sum + plannedMs(one, createStudyResult(one, QUICK, ''))
+  }, 0)
+  assert.ok(total < 45 * 60_000, `${Math.round(total / 60_000)} minutes`)
+})

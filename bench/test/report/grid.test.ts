@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { analyse } from '../../src/judge/analysis.ts'
+import { newHeat } from '../../src/measure/heat.ts'
+import { formatMarkdown } from '../../src/report/markdown.ts'
+import { documentOf } from '../../src/report/report.ts'
+import { describeFailures, describeSkipped, findingOf, summarise } from '../../src/report/summary.ts'
+import { formatTerminal, terminalStyle } from '../../src/report/terminal.ts'
+import type { Result } from '../../src/result/result.ts'
+import { createSlice } from '../fixtures/evidence.ts'
+import { golden, rankedOf } from '../fixtures/golden.ts'
+import { cellOf } from '../fixtures/laboratory.ts'
+import { rateResult, smallRace, within, withRaces } from '../fixtures/results.ts'
+
+/** What a race of the grid says in other cases than the stored one, which is not interrupted and shows little. */
+
+const HEAT = newHeat({ race: 'hello', heat: 1 })
+
+function tablesOf(result: Result, columns = 80, color = false): string {
+  return formatTerminal(documentOf(result), { columns, color })
+}
+
+test('the whole grid is two screens, with a row for every cell that was tried', () => {
+  const result = rateResult()
+  const text = tablesOf(result)
+  assert.ok(text.split('\n').length <= 110)
+  const tried = result.cells.filter(({ skipped, twinOf }) => skipped === null && twinOf === null)
+  const rows = text.match(/^(node|fastify|express|koa|hono|bun|njs \(\w+\)) +(\d\S* .*|void)$/gm)
+  assert.equal(rows?.length, tried.length)
+  assert.match(text.replace(/\s+/g, ' '), /Not tried: njs\/ssr nginx \(NGINX in front of njs/)
+})
+
+test('where the system tells nothing of CPU and memory (macOS), their columns are left out', () => {
+  const result = golden('race')
+  const heats = result.heats.map((heat) => ({
+    ...heat,
+    launches: heat.launches.map(({ app }) => ({ app, peakMemory: null })),
+    slices: heat.slices.map((slice) => ({
+      ...slice,
+      cpuSeconds: { app: null, proxy: null, generator: null },
+    })),
+  }))
+  const text = tablesOf({ ...result, heats, analysis: analyse(rankedOf(result), { ...result, heats }) }, 200)
+  assert.doesNotMatch(text, /CPU µs|CPU ×|MB peak|generator µs|core {2}|—/)
+})
+
+test('a wide terminal shows both metrics with ranks, parts of the cost, and how many slices count', () => {
+  const headings = (columns: number) => /^.*system {2}.*$/m.exec(tablesOf(smallRace(), columns))?.[0] ?? ''
+  for (const heading of ['CPU rank', 'generator µs', 'core', 'launches', 'slices', 'disturbed'])
+    assert.deepEqual(
+      [80, 200].map((columns) => headings(columns).includes(heading)),
+      [false, true],
+      heading,
+    )
+  assert.equal(headings(200).match(/95 %/g)?.length, 4)
+})
+
+test('an interrupted run says so first, and leaves out what it has not begun', () => {
+  const whole = golden('race')
+  const heats = whole.heats.filter(({ race }) => race === 'ssr')
+  const stopped = { ...whole, finishedAt: null, heats }
+  const result = { ...stopped, analysis: analyse(rankedOf(stopped), stopped) }
+  const [first] = documentOf(result).warnings
+  assert.equal(first, 'Interrupted: not everything that was planned was measured.')
+  assert.deepEqual(tablesOf(result).match(/^\w+ direct: /gm), ['ssr direct: '])
+})
+
+test('what is best is bold, and what is void is red and has its reason below the table', () => {
+  const lines = tablesOf(smallRace(), 80, true).split('\n')
+  const lineOf = (word: string) => lines.find((line) => line.includes(word)) ?? ''
+  assert.ok(lineOf('koa ').startsWith('\u001b[31m'))
+  assert.ok(lineOf('28,470').startsWith('\u001b[1m'))
+  const text = formatMarkdown(documentOf(smallRace()))
+  assert.match(text, /^\| ~~koa~~ +\| +\| +\| +\| +void \| +\|/m)
+  assert.match(text, /^- Void: koa \(48 requests failed beside [\d,]+ responses: 48 timeout\)\.$/m)
+})
+
+const STREAMS: [
+  stream: Partial<NodeJS.WriteStream>,
+  environment: NodeJS.ProcessEnv,
+  columns: number,
+  color: boolean,
+][] = [
+  [{}, {}, 132, true],
+  [{ columns: 20 }, {}, 60, true],
+  [{ columns: 400 }, {}, 200, true],
+  [{ isTTY: false }, {}, 80, false],
+  [{ isTTY: false }, { FORCE_COLOR: '1' }, 80, true],
+  [{ hasColors: () => false }, {}, 132, false],
+  [{}, { NO_COLOR: '1' }, 132, false],
+  [{}, { NO_COLOR: '' }, 132, true],
+  [{}, { NO_COLOR: '1', FORCE_COLOR: '1' }, 132, false],
+  [{}, { FORCE_COLOR: '0' }, 132, false],
+]
+
+test('a terminal has its own width, within reason, and colours unless NO_COLOR or FORCE_COLOR say otherwise; a file has 80 columns', () => {
+  for (const [more, environment, columns, color] of STREAMS) {
+    const stream = { isTTY: true, columns: 132, hasColors: () => true, ...more } as NodeJS.WriteStream
+    assert.deepEqual(terminalStyle(stream, environment), { columns, color }, JSON.stringify(environment))
+  }
+})
+
+/** All sentences. */
+function toldBy(result: Result): string {
+  const { finding, summary = [], sections } = documentOf(result)
+  const told = sections.flatMap(({ title, notes }) => [title, ...notes])
+  return [`${finding}.`, ...summary, ...told].join('\n')
+}
+
+/** The rows of the table of A/A controls. */
+function controlsOf(result: Result): (readonly string[])[] {
+  const section = documentOf(result).sections.find(({ title }) => title.startsWith('A/A control'))
+  return section?.table?.rows.map(({ cells }) => cells) ?? []
+}
+
+test('a race is summarised: control, voids, reach', () => {
+  assert.deepEqual(summarise(smallRace()), [
+    'The same app under two names differed by at most 1.9 %, no more than chance explains.',
+    '1 cell is void and has no number that counts.',
+    '2 of 3 pairs of apps were told apart. Ratios of req/s are certain to about ±4.6 %.',
+    'With all pairs tested, a difference of 8.1 % (hello nginx) would be found in 4 of 5 runs.',
+  ])
+})
+
+/** With koa, whose place is anything. */
+function withUnplaced(wide: { value: number; low: number; high: number }, heats: Result['heats'] = []) {
+  return withRaces(smallRace({ heats }), (race) => ({
+    ranks: [...race.ranks, { cell: 'koa/hello nginx', from: 1, to: 4 }],
+    pairs: [
+      ...race.pairs,
+      ...race.ranks.map(({ cell }) => ({
+        a: 'koa/hello nginx',
+        b: cell,
+        ratio: wide,
+        p: 0.06,
+        pAdjusted: 0.3,
+      })),
+    ],
+  }))
+}
+
+test('an app with an odd launch does not lead: it could not be placed, and why', () => {
+  const heats = [900, 540, 900].map((koa, index) => ({
+    ...HEAT,
+    heat: index + 1,
+    slices: Object.entries({ koa, bun: 1000, node: 1000, fastify: 1000 }).map(([name, requests]) =>
+      createSlice({ requests, seconds: 1, cell: `${name}/hello nginx` }),
+    ),
+  }))
+  assert.match(
+    toldBy(withUnplaced({ value: 0.52, low: 0.26, high: 1.05 }, heats)),
+    /^hello nginx: bun leads; .*\n(?:.*\n)*koa could not be placed: one of 3 launches ran at 0\.60 of the others\.$/m,
+  )
+})
+
+test('an app that ties with the first, behind one that does not, does not lead either', () => {
+  const result = withRaces(withUnplaced({ value: 0.83, low: 0.71, high: 0.97 }), ({ smallestEffect }) => ({
+    smallestEffect: smallestEffect && { ...smallestEffect, adjusted: 1.2 },
+  }))
+  assert.match(
+    toldBy(result),
+    /^hello nginx: bun leads; .*\n(?:.*\n)*koa could not be placed: its launches differ too much\.$/m,
+  )
+})
+
+test('the headline: who leads a role, which apps are as good as equal, or that nothing was shown', () => {
+  const alike = withRaces(smallRace(), ({ pairs }) => ({
+    pairs: pairs.map((pair) => ({ ...pair, ratio: within(1.1) })),
+  }))
+  const open = withRaces(smallRace(), ({ ranks }) => ({
+    ranks: ranks.map((rank) => ({ ...rank, from: 1, to: 3 })),
+  }))
+  const tied = withRaces(smallRace(), ({ ranks }) => ({
+    ranks: ranks.map((rank, index) => (index < 2 ? { ...rank, from: 1, to: 2 } : { ...rank, from: 3 })),
+  }))
+  assert.deepEqual([smallRace(), alike, open, tied].map(findingOf), [
+    'Bun leads hello',
+    'All 3 are within a factor of 1.15 in hello',
+    'No difference was shown in hello',
+    'Bun and node lead hello',
+  ])
+})
+
+test('one launch ranks nothing, and its control says nothing', () => {
+  const once = withRaces(smallRace(), ({ pairs, control, ratios }) => ({
+    ratios: ratios.map(({ cell, ratio: { value } }) => ({ cell, ratio: { value, low: null, high: null } })),
+    pairs: pairs.map((pair) => ({ ...pair, p: null, pAdjusted: null })),
+    control: control && { ...control, p: null, ratio: { value: 1.058, low: null, high: null } },
+    smallestEffect: null,
+  }))
+  assert.match(toldBy(once), /A\/A control says nothing/)
+  assert.doesNotMatch(summarise(once).join(), /certain/)
+  assert.equal(findingOf(once), 'One launch of each app ranks nothing in hello')
+})
+
+test('a suspect control is said in the summary and in its race; one within chance is not called equal', () => {
+  const suspect = withRaces(smallRace(), ({ metric, control }) => ({
+    control: control && { ...control, ratio: within(0.86), p: 0.0004, suspect: metric === 'rate' },
+  }))
+  assert.match(
+    toldBy(suspect),
+    /The same app under two names differed in hello nginx by req\/s: rely on no small/,
+  )
+  assert.doesNotMatch(summarise(suspect).join(), /no more than chance/)
+  assert.deepEqual(controlsOf(suspect)[0]?.slice(2, 7), [
+    ...['node#2', '0.860', '0.826–0.894', '< 0.001', 'suspect: a difference where none exists'],
+  ])
+  const rare = withRaces(smallRace(), ({ control }) => ({ control: control && { ...control, p: 0.03 } }))
+  assert.equal(controlsOf(rare)[0]?.[6], 'barely excludes 1, as about 1 in 20 does')
+  const without = withRaces(smallRace(), () => ({ control: null }))
+  assert.match(toldBy(without), /no A\/A control/)
+  assert.deepEqual(controlsOf(without), [])
+})
+
+test('a run that was too short for its machine says in one sentence what to do, and no percentage beyond reason', () => {
+  const heats = [1, 2].map((heat) => ({ ...HEAT, heat, seconds: 20 }))
+  const wide = (value: number) => ({ value, low: value / 4, high: value * 4 })
+  const noisy = withRaces(smallRace({ heats }), ({ pairs, ratios }) => ({
+    pairs: pairs.map((pair) => ({ ...pair, pAdjusted: 1 })),
+    ratios: ratios.map((one) => ({ ...one, ratio: wide(one.ratio.value) })),
+    smallestEffect: { single: 12.45, adjusted: 400 },
+  }))
+  assert.match(
+    toldBy(noisy),
+    /^This run cannot tell any two apps apart: the machine was too noisy for so short a run\. `--max-time \d+m` would make ratios of req\/s certain to about ±\d+ %\.$/m,
+  )
+  const decided = withRaces(noisy, ({ pairs }) => ({
+    pairs: pairs.map((pair) => ({ ...pair, pAdjusted: 0.01 })),
+  }))
+  assert.match(toldBy(decided), /a difference of a factor of 400\.00 \(hello nginx\) would be found/)
+})
+
+test('what was not tried, and what broke, is said with its reason', () => {
+  const skipped = { ...cellOf('njs/hello', 'nginx'), skipped: 'there is no njs' }
+  assert.deepEqual(describeSkipped(smallRace({ cells: [skipped, cellOf('bun/hello')] })), [
+    'Not tried: njs/hello nginx (there is no njs).',
+  ])
+  const failure = { cell: 'koa/hello nginx', reason: 'it exited with code 1' }
+  const heats = [1, 3].map((heat) => ({ ...HEAT, heat, failures: [failure] }))
+  assert.deepEqual(describeFailures({ heats }), [
+    'Failed in heat 1 and heat 3: koa/hello nginx: it exited with code 1.',
+  ])
+})

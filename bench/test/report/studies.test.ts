@@ -1,0 +1,202 @@
+import { deepEqual, equal, match, ok, throws } from 'node:assert/strict'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createStudyResult } from '../../src/experiment/result.ts'
+import { analyse } from '../../src/judge/analysis.ts'
+import { DOCS, MARKS, storeResult, writePages } from '../../src/publish.ts'
+import { formatMarkdownPart } from '../../src/report/markdown.ts'
+import { writeOverhead } from '../../src/report/overhead.ts'
+import { documentOf } from '../../src/report/report.ts'
+import { formatTerminal } from '../../src/report/terminal.ts'
+import type { Study } from '../../src/result/experiment.ts'
+import type { Result } from '../../src/result/result.ts'
+import { ResultError } from '../../src/result/result-file.ts'
+import { PUBLISHED } from '../../studies/index.ts'
+import { overhead } from '../../studies/overhead/study.ts'
+import { golden } from '../fixtures/golden.ts'
+import { measureOnPaper, PAPER, type Rates } from '../fixtures/laboratory.ts'
+import { within } from '../fixtures/results.ts'
+
+/** What studies say of costs, and what docs keep of results. */
+
+function measured(rates: Rates, study: Study = PAPER): Result {
+  const result = measureOnPaper(rates, study)
+  return { ...result, finishedAt: '2026-11-21T10:10:00.000Z', analysis: analyse(study, result) }
+}
+
+const COSTS: Study = {
+  ...PAPER,
+  claims: [],
+  costs: [
+    {
+      title: 'hello',
+      race: 'race',
+      shown: 0,
+      lines: { Fast: { 0: 'fast' }, Slow: { 0: 'slow' } },
+      pairs: [['Slow', 'Fast']],
+      headline: ['Slow', 'Fast'],
+    },
+  ],
+}
+
+const costsOf = (fast: number[], slow: number[]) => documentOf(measured({ fast, slow, wide: fast }, COSTS))
+
+test('a headline of costs says which costs more: microseconds, and the request of which they are 1 %', () => {
+  const document = costsOf([40_000, 40_000, 40_000], [20_000, 20_100, 19_900])
+  match(
+    document.finding,
+    /^Choosing Slow over Fast costs 25\.0 µs \(24\.\d–25\.\d\) of CPU per request for hello: 1 % of a request that costs 2\.50 ms$/,
+  )
+  match(formatMarkdownPart(document), /\| Slow − Fast \| +\+25\.0 \(\+24\.\d to \+25\.\d\) \|/)
+  deepEqual(
+    document.chart?.panels.map(({ title, dots }) => [title, dots.map(({ name, leads }) => [name, leads])]),
+    [['hello, over Fast', [['Slow', true]]]],
+  )
+  const { finding } = costsOf([20_000, 20_100, 19_900], [40_000, 40_000, 40_000])
+  match(finding, /^Choosing Fast over Slow costs 25\.0 µs \(24\.\d–25\.\d\)/)
+})
+
+test('costs that could not be told apart, and costs of which nothing was measured', () => {
+  match(
+    costsOf([40_000, 41_000, 39_000], [39_500, 39_000, 41_000]).finding,
+    /^No difference between Slow and Fast was shown in hello: \+0\.\d+ \(−\d\.\d+ to \+\d\.\d+\) µs of CPU$/,
+  )
+  const { finding, chart } = costsOf([], [])
+  deepEqual([finding, chart], ['paper: a study on paper', undefined])
+})
+
+test('a claim that is not reproduced names the versions of the source and ours', () => {
+  const study = { ...PAPER, source: { title: 'a', machine: 'b', tool: 'c', versions: { express: '4' } } }
+  const result = measured({ fast: [20_000, 20_100, 19_900], slow: [40_000, 40_100, 39_900] }, study)
+  result.versions.packages = { express: '5.3.0' }
+  const text = formatTerminal(documentOf(result), { columns: 200, color: false })
+  match(text, / not reproduced here \(express 4 → 5\.3\.0\)$/m)
+})
+
+function newDirectory(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'startgrid-docs-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  return path
+}
+
+const PAGE = `# paper\n\nBefore.\n\n${MARKS.begin}\nold figures\n${MARKS.end}\n\nAfter.\n`
+
+/** Docs with a page of a study, and a result of it. */
+function docsWithPage(t: TestContext): string {
+  const path = newDirectory(t)
+  const result = measured({ fast: [40_000, 41_000], slow: [20_000, 20_100], wide: [40_000, 40_500] })
+  equal(storeResult(result, path), undefined, 'docs do not tell of it')
+  mkdirSync(join(path, 'studies'))
+  writeFileSync(join(path, 'studies/paper.md'), PAGE)
+  storeResult(result, path)
+  return path
+}
+
+test('figures between the marks are made again, prose stays', (t) => {
+  const path = docsWithPage(t)
+  const read = () => readFileSync(join(path, 'studies/paper.md'), 'utf8')
+  writePages([PAPER], path, ['another'])
+  equal(read(), PAGE, 'it is not named')
+  writePages([PAPER], path)
+  const page = read()
+  ok(page.startsWith(`# paper\n\nBefore.\n\n${MARKS.begin}\n\n**paper, `))
+  match(page, /A study on paper, a quick run, /)
+  ok(page.endsWith(`${MARKS.end}\n\nAfter.\n`))
+  ok(!page.includes('old figures'))
+  match(page, /\| 1\. fast is twice as fast as slow +\| +2\.00 \| .* \| holds +\|/)
+  writePages([PAPER], path)
+  equal(read(), page, 'a second time changes nothing')
+})
+
+test('one table has all claims with the verdicts of each machine, and the page has the newer figures', (t) => {
+  const path = docsWithPage(t)
+  const newer = measured({ fast: [10_000, 10_050], slow: [20_000, 20_100], wide: [40_000, 40_500] })
+  newer.machine = { ...newer.machine, cpu: 'Example 9' }
+  newer.startedAt = '2030-01-01T00:00:00.000Z'
+  storeResult(newer, path)
+  writeFileSync(join(path, 'studies/other.md'), PAGE)
+  const other = { ...PAPER, name: 'other', title: 'a study that nobody ran' }
+  deepEqual(writePages([PAPER, other], path), ['other'])
+  const readme = readFileSync(join(path, 'studies/README.md'), 'utf8')
+  match(
+    readme,
+    /\| \[paper\]\(paper\.md\) +\| fast is twice as fast as slow +\| +2\.00 \| [^|]*: not reproduced here +\| [^|]*: holds +\|/,
+  )
+  match(readme, /\| four workers are 4 times as fast as one +\| +4\.00 \| needs 5 cores +\|/)
+  match(readme, /^Measured on .+ cores?, .+: paper\.$/m)
+  match(readme, /- \[other\]\(other\.md\): a study that nobody ran/)
+  match(readFileSync(join(path, 'studies/paper.md'), 'utf8'), /run, 2030-01-01/)
+})
+
+test('a page without a place for its figures, and a file that is no result, are refused with a sentence', (t) => {
+  const path = docsWithPage(t)
+  writeFileSync(join(path, 'studies/paper.md'), '# paper\n')
+  throws(() => writePages([PAPER], path), ResultError)
+  const [file = ''] = globSync('studies/results/*/paper.json', { cwd: path })
+  writeFileSync(join(path, file), '[')
+  throws(() => writePages([PAPER], path), { name: 'ResultError', message: /paper\.json cannot be read/ })
+})
+
+test('every study of a source has its page, with a place for its figures', () => {
+  for (const { name } of PUBLISHED) {
+    const page = readFileSync(join(DOCS, `studies/${name}.md`), 'utf8')
+    ok(page.indexOf(MARKS.begin) > 0 && page.indexOf(MARKS.end) > page.indexOf(MARKS.begin), name)
+  }
+})
+
+test('of a race docs keep its figures and what started, without slices, in one file for each kind of machine', (t) => {
+  const race = golden('race')
+  const cpu = 'Intel(R) Xeon(R) Processor @ 2.50GHz'
+  const path = storeResult({ ...race, machine: { ...race.machine, cpu, cores: 2 } }, newDirectory(t)) ?? ''
+  match(path, /results\/intel-xeon-2\.50ghz-2-cores\.json$/)
+  const kept = JSON.parse(readFileSync(path, 'utf8')) as Result
+  deepEqual(kept.analysis?.races, race.analysis?.races)
+  deepEqual(
+    kept.heats.map(({ launches, slices }) => [launches, slices]),
+    race.heats.map(({ launches }) => [launches, []]),
+  )
+})
+
+/** What a request costs, by the last word of its system. */
+const MICROSECONDS: Readonly<Record<string, number>> = {
+  ...{ bare: 10, app: 16, logged: 20, usual: 30, direct: 16 },
+  ...{ ours: 40, 'bare-naive': 60, 'ours-naive': 80 },
+}
+
+function overheadOf(races: readonly string[]): Result {
+  const micros = (system: string) => MICROSECONDS[system.split(' ').at(-1) ?? ''] ?? Number.NaN
+  const isMeasured = ({ race }: { race: string }) => races.includes(race)
+  const result = createStudyResult(overhead, { profile: 'full', heats: 3, seed: 1 }, '')
+  const cells = result.cells.filter(isMeasured).map(({ id, race, app: system }) => ({
+    ...{ cell: id, race, system, launches: 3, slices: 60, disturbed: 0, openLoop: null, coreUse: 1 },
+    ...{ peakMemory: { app: null, proxy: null }, upstreamConnections: null, void: null },
+    figures: { cpu: within(micros(system) / 1e6) },
+    cpu: { app: 1e-5, proxy: 2e-5, generator: null },
+  }))
+  const steps = (overhead.steps ?? []).map((step) => ({
+    ...{ ...step, cpu: null },
+    ratio: isMeasured(step) ? within(micros(step.to) / micros(step.from)) : null,
+  }))
+  const none = { findings: [], races: [], proxyCosts: [], openRates: [], claims: [] }
+  return { ...result, analysis: { ...none, cells, steps } }
+}
+
+test('what duties cost: tables of hello, of pages and of NGINX, between the marks of their page', (t) => {
+  const file = join(newDirectory(t), 'page.md')
+  const marks = ['<!-- overhead: pnpm bench study overhead -->', '<!-- end of overhead -->']
+  writeFileSync(file, `before\n${marks.join('\nold\n')}\nafter\n`)
+  writeOverhead(overheadOf(['node', 'node page', 'nginx']), file)
+  const text = readFileSync(file, 'utf8')
+  match(text, /^\| node .*10\.0 .*16\.0 .*0\.63 .*20\.0 .*0\.50 \(0\.\d\d–0\.\d\d\) .*30\.0 .*1\.50 \(/m)
+  match(text, /^\| node page .*10\.0 .*20\.0 .*0\.50 \(/m)
+  match(text, /^\| a connection per request .*60\.0 .*80\.0 .*0\.75 \(.*20 %/m)
+  match(text, /^before\n<!-- overhead: .*-->\n\n\|.*3 launches of .*\n\n<!-- end of overhead -->\nafter\n$/s)
+  ok(!text.includes('old'))
+  const result = overheadOf(['node'])
+  const cells = result.cells.map((cell) => ({ ...cell, skipped: 'there is no Bun' }))
+  throws(() => writeOverhead({ ...result, cells }, file), /there is no Bun/)
+  writeFileSync(file, 'nothing')
+  throws(() => writeOverhead(result, file), /has no place for its figures/)
+})

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { Guard, MARK } from '@startgrid/machine/guard.ts'
+import { findProcesses } from '@startgrid/machine/processes.ts'
+import { type Checkout, checkOut, whatDiffers, withFilesOf } from '../../src/servers/command/checkout.ts'
+
+const NO_CHECKOUT: Checkout = {
+  ...{ directory: '', start: undefined, env: {}, manager: 'npm', commit: '' },
+  unlocked: new Map(),
+}
+
+const LOCK = { lockfileVersion: 3, packages: { '': { name: 'app', hasInstallScript: true } } }
+const SCRIPTS = {
+  build: 'echo built > built.txt',
+  start: 'node server.js',
+  install: 'mkdir -p node_modules && echo in > node_modules/in.txt',
+}
+
+describe('a commit in a directory of its own', () => {
+  let place = ''
+  let repository = ''
+  const env = { ...process.env } // some tests change it
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
+      ...{ encoding: 'utf8', env },
+    })
+  const write = (files: Readonly<Record<string, unknown>>) => {
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(repository, path)), { recursive: true })
+      writeFileSync(join(repository, path), typeof content === 'string' ? content : JSON.stringify(content))
+    }
+  }
+
+  before(() => {
+    place = mkdtempSync(join(tmpdir(), 'startgrid-checkout-'))
+    repository = join(place, 'app')
+    write({
+      'server/package.json': { name: 'app', scripts: SCRIPTS },
+      'server/package-lock.json': LOCK,
+      'server/server.js': 'committed',
+      '.gitignore': 'node_modules\n.env\nbuilt.txt\n',
+    })
+    git('init', '--quiet', '--initial-branch=main')
+    git('add', '.')
+    git('commit', '--quiet', '-m', 'app')
+    write({ 'server/.env': 'SECRET=1', 'server/server.js': 'changed', 'server/new.js': 'new' })
+  })
+  after(() => rmSync(place, { recursive: true }))
+
+  interface Asked {
+    refs?: (string | undefined)[]
+    from?: string
+    build?: string
+    /** When this is said. */
+    abortAt?: string
+  }
+
+  /** What is found there, and then removed; the repository stays as it is. */
+  const see = async <Value>(
+    { refs = [undefined], from = 'server', build, abortAt }: Asked,
+    look: (found: Checkout[], said: string[]) => Value,
+  ): Promise<Value> => {
+    const guard = new Guard()
+    const said: string[] = []
+    const abortion = new AbortController()
+    const say = (text: string) => {
+      said.push(text)
+      if (text === abortAt) setImmediate(() => abortion.abort())
+    }
+    const options = { guard, from: join(repository, from), build, signal: abortion.signal, say }
+    const status = git('status', '--porcelain')
+    try {
+      const found: Checkout[] = []
+      for (const ref of refs) found.push(await checkOut(ref, options))
+      return look(found, said)
+    } finally {
+      await guard.close()
+      assert.deepEqual(findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` }), [])
+      assert.equal(git('worktree', 'list').trim().split('\n').length, 1)
+      assert.equal(git('status', '--porcelain'), status)
+    }
+  }
+
+  /** With other files, and a PATH of its own if there is one. */
+  const among = async <Value>(
+    files: Readonly<Record<string, unknown>>,
+    use: () => Promise<Value>,
+    path?: string,
+  ): Promise<Value> => {
+    const { PATH: usual } = process.env
+    write(files)
+    if (path !== undefined) process.env.PATH = path
+    try {
+      return await use()
+    } finally {
+      Object.assign(process.env, { PATH: usual })
+      for (const file of Object.keys(files)) rmSync(join(repository, file), { force: true })
+      git('checkout', '--', 'server/package.json', 'server/package-lock.json')
+    }
+  }
+
+  test('a ref, and the working tree with what is not committed: installed, built, and nothing is left', async () => {
+    const objects = git('count-objects')
+    const directories = await see({ refs: ['main', undefined] }, (found, said) => {
+      const read = (index: number, path: string) =>
+        readFileSync(join(found[index]?.directory ?? '', path), 'utf8').trim()
+      assert.deepEqual(
+        [read(0, 'server.js'), read(1, 'server.js'), read(1, 'new.js')],
+        ['committed', 'changed', 'new'],
+      )
+      assert.ok(!existsSync(join(found[0]?.directory ?? '', 'new.js')))
+      for (const [index, { directory, start }] of found.entries()) {
+        assert.deepEqual([read(index, 'built.txt'), read(index, 'node_modules/in.txt')], ['built', 'in'])
+        assert.ok(!existsSync(join(directory, '.env')), 'never copied')
+        assert.equal(start, 'node server.js')
+      }
+      assert.match(found[1]?.commit ?? '', /^\w{10} with changes$/)
+      assert.deepEqual(
+        said,
+        ['main', 'the working tree'].flatMap((name) => [
+          `${name}: installing with npm.`,
+          `${name}: building.`,
+        ]),
+      )
+      return found.map(({ directory }) => directory)
+    })
+    for (const directory of directories) assert.ok(!existsSync(directory))
+    assert.equal(git('count-objects'), objects)
+  })
+
+  const nothing = () => assert.fail('nothing is to be seen')
+
+  test('what cannot be checked out is one sentence', async () => {
+    const asked: [asked: Asked, message: RegExp][] = [
+      [{ refs: ['no-such-ref'] }, /^There is no commit 'no-such-ref' in this repository/],
+      [{ refs: ['--all'] }, /^There is no commit '--all'/],
+      [{ from: '..' }, /is not in a git repository: --git needs one\.$/],
+    ]
+    for (const [one, message] of asked) await assert.rejects(see(one, nothing), { message })
+    const message = 'git cannot be started: --git needs it.'
+    await among({}, () => assert.rejects(see({}, nothing), { message }), join(place, 'nowhere'))
+  })
+
+  test('what does not install is one sentence, and what the installer started is ended', () => {
+    const scripts = { preinstall: 'setsid sleep 600 & exit 3' }
+    return among({ 'server/package.json': { name: 'app', scripts } }, () =>
+      assert.rejects(see({}, nothing), {
+        message: /^The packages of the working tree do not install: npm ci .*ended with exit code 3/,
+      }),
+    )
+  })
+
+  test('an abort ends a build and what it started', () => {
+    const asked = { abortAt: 'the working tree: building.', build: 'setsid sleep 600 & sleep 600' }
+    return assert.rejects(see(asked, nothing), { name: 'AbortError' })
+  })
+
+  test('a lockfile of yarn 4 is not left to a yarn of version 1', async () => {
+    const tools = join(place, 'tools')
+    mkdirSync(tools)
+    for (const name of ['npx', 'yarn']) {
+      const script = `[ "$1" = --version ] && echo 1 || echo "${name} $*" >> ${join(place, 'done')}`
+      writeFileSync(join(tools, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    }
+    const manifest = { scripts: { prestart: 'x', start: 'y' } }
+    const files = {
+      ...{ 'later/package.json': manifest, 'later/yarn.lock': '__metadata:\n  version: 8\n' },
+      ...{ 'first/package.json': manifest, 'first/yarn.lock': '# yarn lockfile v1\n' },
+    }
+    const through = 'npx --yes --package=@yarnpkg/cli-dist@4 yarn'
+    const startOf = (from: string) => see({ from }, ([found]) => found?.start)
+    const starts = async () => [await startOf('later'), await startOf('first')]
+    assert.deepEqual(await among(files, starts, `${tools}:${process.env.PATH}`), [
+      `${through} start`,
+      'yarn start',
+    ])
+    assert.deepEqual(readFileSync(join(place, 'done'), 'utf8').trim().split('\n'), [
+      `${through} install --frozen-lockfile`,
+      'yarn install --frozen-lockfile',
+    ])
+  })
+
+  test('without a lockfile what is there is installed; --build is run in the root of the workspace, instead of the script', () => {
+    const files = {
+      'server/local/package.json': { name: 'local', version: '2.0.0' },
+      'server/package.json': { name: 'app', dependencies: { local: 'file:./local' } },
+      'package.json': { workspaces: ['server'] },
+    }
+    return among(files, async () => {
+      rmSync(join(repository, 'server/package-lock.json'))
+      await see({ build: 'pwd > made.txt' }, ([found]) => {
+        assert.match(readFileSync(join(found?.directory ?? '', '../made.txt'), 'utf8'), /\/working-tree\n$/)
+        assert.equal(found?.unlocked.get('local'), '2.0.0')
+      })
+    })
+  })
+
+  test('a command may name a file that only the person has', () => {
+    const [from = '', one = '', other = ''] = ['from', 'sides/one', 'sides/other'].map((name) => {
+      const directory = join(place, name)
+      mkdirSync(directory, { recursive: true })
+      writeFileSync(join(directory, 'server.js'), '')
+      return directory
+    })
+    for (const file of [join(place, 'bench.mjs'), join(from, 'new.js'), join(other, 'new.js')])
+      writeFileSync(file, '')
+    const sides = [one, other].map((directory) => ({ ...NO_CHECKOUT, directory }))
+    const lines = ['A=1 node ../bench.mjs', 'node new.js', 'node ./server.js none.js']
+    assert.deepEqual(
+      lines.map((line) => withFilesOf(line, from, sides)),
+      // What is on one side only is the person's on both.
+      [`A=1 node ${place}/bench.mjs`, `node ${from}/new.js`, 'node ./server.js none.js'],
+    )
+  })
+})
+
+test('without a lockfile, what differs between both sides is told', () => {
+  const sides = ['1.0.0', '2.0.0'].map((version) => ({
+    ...NO_CHECKOUT,
+    unlocked: new Map(Object.entries({ local: version, same: '1.0.0' })),
+  }))
+  assert.equal(
+    whatDiffers(['V1', 'V2'], sides),
+    'Without a lockfile, what the registry has today was installed: V1 and V2 have other versions of 1 package: local (1.0.0, 2.0.0).',
+  )
+})

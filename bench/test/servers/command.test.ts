@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Guard, MARK } from '@startgrid/machine/guard.ts'
+import { findProcesses } from '@startgrid/machine/processes.ts'
+import { makeCertificate } from '@startgrid/nginx/certificate.ts'
+import { addressOf, isHere, whySilent } from '../../src/servers/command/origin.ts'
+import { personsEnvironment, toolsOf } from '../../src/servers/command/program.ts'
+import { ask } from '../../src/servers/command/request.ts'
+import { type CommandServer, startCommand } from '../../src/servers/command/server.ts'
+
+const skip = process.platform === 'linux' ? false : 'only Linux has /proc, where processes are looked for'
+const READY = { method: 'GET', path: '/', headers: {} }
+
+const serve = (body: string, listen = 'process.env.PORT, process.env.HOST') =>
+  `require('node:http').createServer((request, response) => { ${body} }).listen(${listen})`
+
+const PROGRAMS: Readonly<Record<string, string>> = {
+  'hello.js': serve('response.end("hello")'),
+  'broken.js': serve('response.statusCode = 500; response.end("no database")'),
+  'mortal.js': serve(
+    'response.end(); if (request.url === "/end") process.stdout.write("\\x1b[31mthe end\\x1b[39m\\n", () => process.exit(3))',
+  ),
+  'late.js': serve('setTimeout(() => response.end(), 4000)'),
+  'at.js': serve('response.end("here")', '...eval(process.argv[2])'),
+  'starting.js': `const from = Date.now(); ${serve('response.statusCode = Date.now() - from < 4000 ? 404 : 200; response.end()')}`,
+  'taken.js': `${serve('', '0')}.once('listening', function () { require('node:http').createServer().listen(this.address().port) })`,
+  'tls.js': `const pem = (name) => require('node:fs').readFileSync(process.env[name]); require('node:https').createServer({ key: pem('KEY'), cert: pem('CERT') }).listen(process.env.PORT)`,
+  'deaf.js': `process.on('SIGTERM', () => {}); require('./hello.js'); require('node:child_process').spawn('sleep', ['600'], { detached: true })`,
+  'loud.js': `require('./hello.js'); const line = Buffer.alloc(1 << 20, 'x'); let count = 0; (function write() { if (count++ < 64) process.stdout.write(line, write) })()`,
+}
+
+describe('a command as a server', { skip }, () => {
+  let directory = ''
+  let guard: Guard
+  let said: string[] = []
+
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'startgrid-command-'))
+    for (const [name, source] of Object.entries(PROGRAMS)) writeFileSync(join(directory, name), source)
+    guard = new Guard()
+  })
+  after(async () => {
+    await guard.close()
+    rmSync(directory, { recursive: true })
+  })
+  beforeEach(() => {
+    said = []
+  })
+  const left = () => findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` })
+  const start = (line: string, readyTimeoutMs = 60_000): Promise<CommandServer> =>
+    startCommand(
+      { command: line, directory, ready: READY, readyTimeoutMs },
+      {
+        ...{ guard, cpus: undefined, signal: new AbortController().signal, graceMs: 500 },
+        tell: (text) => said.push(text),
+        isElsewhere: (place) => said.push(place),
+      },
+    )
+
+  for (const [name, line] of [
+    ['below shells', `sh -c "sh -c 'node hello.js'; exit 1"`],
+    ['in a session of its own', 'setsid node hello.js & exit 0'],
+    ['loud', 'node loud.js'],
+  ] as const)
+    test(`${name}: it responds on its port, is accounted for, and nothing is left`, async () => {
+      const server = await start(line)
+      try {
+        assert.equal((await ask(server.target, READY, 60_000)).body.toString(), 'hello')
+        assert.equal(server.whyEnded(), undefined)
+        assert.ok(server.startup > 0 && (server.readyMemory ?? 0) > 10e6)
+        assert.deepEqual(new Set(server.pids()), new Set(left()))
+      } finally {
+        await server.stop()
+      }
+      assert.deepEqual(left(), [])
+    })
+
+  test('one that ignores SIGTERM is killed, with what it started elsewhere', async () => {
+    const server = await start('node deaf.js')
+    assert.ok(left().length >= 3)
+    assert.equal(await server.stop(), true)
+    assert.deepEqual(left(), [])
+  })
+
+  for (const [line, reason, lines] of [
+    [
+      'echo so; echo it is >&2; exit 7',
+      /^it ended with exit code 7$/,
+      /^printed: so \| it is$|^printed: it is \| so$/,
+    ],
+    ['kill -9 $$', /^it was ended by SIGKILL$/, /^$/],
+    [
+      `node -e 'require("no-such")'`,
+      /^it ended with exit code 1, because it imports what is not there: install or build that; with --git, --build says how$/,
+      /^printed: Error: Cannot find module 'no-such' \| Require stack:/,
+    ],
+    [
+      'node taken.js',
+      /^it ended with exit code 1, because its port is in use: systems of a race run at the same time/,
+      /^printed: Error: listen EADDRINUSE/,
+    ],
+  ] as const)
+    test(`${line}: it says why it is no server, and the person alone is told what it printed`, async () => {
+      await assert.rejects(start(line), { message: reason })
+      assert.match(said.join(), lines)
+      assert.deepEqual(left(), [])
+    })
+
+  for (const [name, line, place] of [
+    ['only ::1', `node at.js "[Number(process.env.PORT), '::1']"`, /^$/],
+    ['a port of its own', `node at.js "[0, '127.0.0.1']"`, /^port \d+$/],
+    ['a unix socket', `node at.js "['own.sock']"`, /^a unix socket$/],
+  ] as const)
+    test(`one that listens on ${name} is reached there`, async () => {
+      const server = await start(line)
+      try {
+        assert.equal((await ask(server.target, READY, 60_000)).body.toString(), 'here')
+      } finally {
+        await server.stop()
+      }
+      assert.match(said.join(), place)
+    })
+
+  test('one that responds otherwise has the time that it was given', async () => {
+    const server = await start('node starting.js')
+    await server.stop()
+    await assert.rejects(start('node broken.js', 3000), {
+      message:
+        /^it responds to GET \/ with status 500, and 2xx was expected .* after [\d.]+ s: see --ready-timeout$/,
+    })
+    assert.ok(said.includes('responded: "no database"'))
+  })
+
+  test('one that speaks HTTPS is told at once', async () => {
+    const { key, certificate } = await makeCertificate(directory)
+    await assert.rejects(start(`KEY='${key}' CERT='${certificate}' node tls.js`), {
+      message: /^it speaks HTTPS, .*: start it without TLS$/,
+    })
+  })
+
+  test('one that never listens, or does not respond in time', async () => {
+    await assert.rejects(start('sleep 600', 300), { message: /^it does not listen after [\d.]+ s/ })
+    // Its response comes, but too late.
+    await assert.rejects(start('node late.js', 500), {
+      message: /respond to GET \/ after [\d.]+ s|listen after [\d.]+ s/,
+    })
+    assert.deepEqual(left(), [])
+  })
+
+  test('one that dies later tells its last lines once', async () => {
+    const server = await start('node mortal.js')
+    await ask(server.target, { ...READY, path: '/end' }, 60_000).catch(() => {})
+    while (server.whyEnded() === undefined) await sleep(20)
+    assert.equal(server.whyEnded(), 'it ended with exit code 3')
+    assert.deepEqual(said, ['printed: the end'])
+    await server.stop()
+  })
+})
+
+test('servers get the programs of the person, not those of the package manager that started us', () => {
+  const place = mkdtempSync(join(tmpdir(), 'startgrid-path-'))
+  const { PATH: path, npm_package_name: name } = process.env
+  const [ours = '', theirs = '', cached = ''] = ['ours', 'theirs', '_npx/1'].map((folder) => {
+    const directory = join(place, folder, 'node_modules/.bin')
+    mkdirSync(directory, { recursive: true })
+    return directory
+  })
+  try {
+    symlinkSync(process.execPath, join(ours, 'node'))
+    process.env.npm_package_name = 'startgrid'
+    process.env.PATH = [ours, cached, '/x/node-gyp-bin', theirs, '/usr/bin'].join(delimiter)
+    const environment = personsEnvironment()
+    assert.equal(environment.PATH, [theirs, '/usr/bin'].join(delimiter))
+    assert.equal(environment.npm_package_name, undefined)
+    process.env.PATH = ours
+    assert.equal(toolsOf(place), 'neither node nor bun')
+  } finally {
+    Object.assign(process.env, { PATH: path })
+    if (name === undefined) delete process.env.npm_package_name
+    else process.env.npm_package_name = name
+    rmSync(place, { recursive: true })
+  }
+})
+
+test('the addresses of this machine are here, others are not', async () => {
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  for (const host of ['127.9.9.9', '::1', 'localhost', ...own.map(({ address }) => address)])
+    assert.ok(await isHere({ host, port: 80 }), host)
+  assert.ok(await isHere(addressOf('unix:/run/app.sock')))
+  for (const host of ['10.255.255.254', 'fd12::1']) assert.ok(!(await isHere({ host, port: 80 })), host)
+})
+
+const mail = () => createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'))
+
+test('who responds: any status is a response; else why nobody does; after an abort nothing is said', async () => {
+  const notFound = createHttpServer((_request, response) => response.writeHead(404).end())
+  assert.equal(await silenceOf(notFound), null)
+  assert.equal(await silenceOf(createServer(), { patienceMs: 100 }), 'nothing came in time')
+  assert.equal(await silenceOf(mail()), 'what it says is not HTTP/1.1')
+  assert.equal(await silenceOf(createServer(), { signal: AbortSignal.abort() }), null)
+  assert.equal(await whySilent('http://127.0.0.1:1'), 'nobody listens there')
+})
+
+async function silenceOf(server: Server, options?: Parameters<typeof whySilent>[1]): Promise<string | null> {
+  const sockets = new Set<{ destroy(): unknown }>()
+  server.on('connection', (socket) => sockets.add(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const reason = await whySilent(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, options)
+  for (const socket of sockets) socket.destroy()
+  server.close()
+  return reason
+}
