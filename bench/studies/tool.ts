@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { oneLine } from '@startgrid/cli/text.ts'
+import { readCpuTimes } from '@startgrid/machine/machine.ts'
+import { cpuSeconds, listenersOf, processTree } from '@startgrid/machine/processes.ts'
 import { formatAddress } from '@startgrid/nginx/address.ts'
 import type { Figures, ProbeRace } from '../src/result/experiment.ts'
 
@@ -11,30 +14,51 @@ export interface Tool {
   connections: number
   /** Threads of wrk, or workers of autocannon; default 1. */
   threads?: number
+  /** Requests under way on one connection, of autocannon; default 1. */
+  pipelining?: number
   seconds: number
-  /** What is asked of a system. */
-  path: (system: string) => string
+  /** Before those that count; default 0, as most sources had it. */
+  warmupSeconds?: number
+  path: string
+  /** CPU is a figure, too: that of the processes that listen, so of a server without a proxy. */
+  withCpu?: true
 }
 
-/** With `--quick`, so many seconds at most. */
+/** With `--quick`, a third of the time, and so many seconds at most. The tools take whole seconds. */
 const QUICK_SECONDS = 3
 
-/** A race of a study whose rate and latencies are those that the tool prints. */
-export function toolRace(systems: readonly string[], tool: Tool): ProbeRace {
+/**
+ * A race of a study whose figures are those that the tool prints.
+ * @param ownOf what differs for one system
+ */
+export function toolRace(
+  systems: readonly string[],
+  tool: Tool,
+  ownOf: (system: string) => Partial<Tool> = () => ({}),
+): ProbeRace {
+  const { name, warmupSeconds = 0 } = tool
   return {
     systems,
-    tool: commandOf(tool),
-    expectedMs: tool.seconds * 1000 + 1500,
-    probe: async (system, { quick, signal, start }) => {
+    tool: [name, ...argumentsOf(tool), 'URL'].join(' '),
+    expectedMs: (warmupSeconds + tool.seconds) * 1000 + 1500,
+    probe: async (system, { quick, signal, onForeign, start }) => {
       const { target, stop } = await start()
       try {
-        if ('socketPath' in target) throw new Error(`${tool.name} does not speak over unix sockets`)
-        const seconds = quick ? Math.min(QUICK_SECONDS, tool.seconds) : tool.seconds
-        return await runTool(
-          { ...tool, seconds },
-          `http://${formatAddress(target)}${tool.path(system)}`,
-          signal,
-        )
+        if ('socketPath' in target) throw new Error(`${name} does not speak over unix sockets`)
+        const own = { ...tool, ...ownOf(system) }
+        const run = (whole: number) => {
+          const seconds = quick ? Math.min(QUICK_SECONDS, Math.ceil(whole / 3)) : whole
+          return runTool({ ...own, seconds }, `http://${formatAddress(target)}${own.path}`, signal)
+        }
+        if (warmupSeconds > 0) await run(warmupSeconds)
+        const pids = own.withCpu ? listenersOf(target).flatMap(processTree) : []
+        const end = beginAccount(() => pids)
+        const { figures, responses } = await run(tool.seconds)
+        const used = end()
+        if (!own.withCpu || !used?.cpuSeconds) return figures
+        // The tool has cores of its own.
+        onForeign(Math.max(0, used.foreign - (own.threads ?? 1) / availableParallelism()))
+        return { ...figures, cpu: used.cpuSeconds / responses }
       } finally {
         await stop()
       }
@@ -42,29 +66,51 @@ export function toolRace(systems: readonly string[], tool: Tool): ProbeRace {
   }
 }
 
-/** As a person types it: `autocannon -c 64 -d 5 URL`. */
-export function commandOf(tool: Tool): string {
-  return [tool.name, ...argumentsOf(tool), 'URL'].join(' ')
+/** What processes use from now on, and the part of all cores that everybody else does (Linux). @returns undefined while one of them ends */
+export function beginAccount(
+  pidsOf: () => readonly number[],
+): () => { cpuSeconds: number; foreign: number } | undefined {
+  const at = performance.now()
+  const [own, all] = [cpuSeconds(pidsOf()), readCpuTimes().busy]
+  return () => {
+    const now = cpuSeconds(pidsOf())
+    if (now === undefined || own === undefined) return undefined
+    const used = now - own
+    const others = (readCpuTimes().busy - all) / 1000 - used
+    const seconds = (performance.now() - at) / 1000
+    return { cpuSeconds: used, foreign: Math.max(0, others / seconds / availableParallelism()) }
+  }
 }
 
-function argumentsOf({ name, connections, threads = 1, seconds }: Tool): string[] {
+function argumentsOf({ name, connections, threads = 1, pipelining = 1, seconds }: Tool): string[] {
   if (name === 'wrk') return [`-t${threads}`, `-c${connections}`, `-d${seconds}s`]
-  return ['-c', `${connections}`, ...(threads > 1 ? ['-w', `${threads}`] : []), '-d', `${seconds}`]
+  const more = [
+    ...(threads > 1 ? ['-w', `${threads}`] : []),
+    ...(pipelining > 1 ? ['-p', `${pipelining}`] : []),
+  ]
+  return ['-c', `${connections}`, ...more, '-d', `${seconds}`]
+}
+
+interface Printed {
+  /** Responses per second, and seconds of latency in its closed loop. */
+  figures: Figures
+  responses: number
 }
 
 /**
  * Runs the tool to its end.
- * @returns responses per second, and seconds of latency in its closed loop
  * @throws {Error} a clause: it is not installed, or had errors
  */
-export async function runTool(tool: Tool, url: string, signal: AbortSignal): Promise<Figures> {
+export async function runTool(tool: Tool, url: string, signal: AbortSignal): Promise<Printed> {
   const isWrk = tool.name === 'wrk'
   const [program, ...before] = isWrk ? ['wrk'] : [process.execPath, AUTOCANNON, '--json', '--no-progress']
   try {
     const { stdout } = await promisify(execFile)(program, [...before, ...argumentsOf(tool), url], {
       ...{ signal, maxBuffer: 2 ** 24 },
     })
-    return isWrk ? readWrk(stdout) : readAutocannon(stdout)
+    const printed = isWrk ? readWrk(stdout) : readAutocannon(stdout)
+    if (printed.responses === 0) throw new Error(`${tool.name} got no response`)
+    return printed
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     throw new Error(`${tool.name} is not installed`, { cause: error })
@@ -75,7 +121,7 @@ const AUTOCANNON = fileURLToPath(import.meta.resolve('autocannon'))
 
 /** Of what `autocannon --json` writes; latencies in milliseconds. */
 interface AutocannonReport {
-  requests: { average: number; p50: number }
+  requests: { average: number; p50: number; total: number }
   latency: { average: number; p50: number; p97_5: number; p99: number }
   /** Timeouts among them. */
   errors: number
@@ -83,12 +129,12 @@ interface AutocannonReport {
   non2xx: number
 }
 
-function readAutocannon(output: string): Figures {
+function readAutocannon(output: string): Printed {
   const line = output.split('\n').find((text) => text.startsWith('{'))
   if (line === undefined) throw new Error(`autocannon ended without a result: ${oneLine(output)}`)
   const { requests, latency, errors, timeouts, non2xx } = JSON.parse(line) as AutocannonReport
   refuseErrors('autocannon', errors - timeouts + non2xx)
-  return {
+  const figures = {
     rate: requests.average,
     'median-rate': requests.p50,
     'mean-latency': latency.average / 1000,
@@ -96,9 +142,11 @@ function readAutocannon(output: string): Figures {
     'p97.5-latency': latency.p97_5 / 1000,
     'p99-latency': latency.p99 / 1000,
   }
+  return { figures, responses: requests.total }
 }
 
-function readWrk(output: string): Figures {
+function readWrk(output: string): Printed {
+  const [, responses] = /^ +(\d+) requests in /m.exec(output) ?? []
   const [, rate] = /^Requests\/sec: +([\d.]+)$/m.exec(output) ?? []
   if (rate === undefined) throw new Error(`wrk ended without a result: ${oneLine(output)}`)
   const [, ...sockets] = /^ +Socket errors: connect (\d+), read (\d+), write (\d+),/m.exec(output) ?? []
@@ -107,7 +155,7 @@ function readWrk(output: string): Figures {
     'wrk',
     [...sockets, others].reduce((sum, count) => sum + Number(count), 0),
   )
-  return { rate: Number(rate) }
+  return { figures: { rate: Number(rate) }, responses: Number(responses) }
 }
 
 /** What failed is not in a rate, which makes a server look faster. Late responses are slow ones, and the source's figures have them too. */

@@ -130,9 +130,10 @@ const SETTINGS = ['TRUST_PROXY', 'SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'NO
 /** The same while everything that decides the suite's verdict is the same. */
 function printOf(system: System, nginx: NginxVersion | null): string {
   const { app, nginx: front } = system
-  const { package: own, env: { APP = undefined } = {} } = app ?? {} // APP: an app that a study starts in another way
+  // The subject of a study imports apps.
+  const own = app === undefined ? [] : app.package.startsWith('apps/') ? [app.package] : [app.package, 'apps']
   return fingerprint(
-    [...(own === undefined ? [] : [own]), ...(APP === undefined ? [] : [`apps/${APP}`]), ...SHARED],
+    [...own, ...SHARED],
     [
       JSON.stringify({ app, front, nginx: needsNginx(system) ? nginx : null }),
       process.version,

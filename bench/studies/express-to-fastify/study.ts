@@ -1,6 +1,14 @@
 import { formatMicros, formatMs } from '@startgrid/cli/numbers.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, LoadRace, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
+import type {
+  Claim,
+  LoadRace,
+  Measured,
+  Program,
+  Study,
+  System,
+  Workload,
+} from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
 
 /** One App's three stages: Express alone, its routes in a Fastify server, and Fastify alone. */
@@ -15,10 +23,10 @@ type Stage = keyof typeof STAGES
 type Role = 'status' | 'ssr' | 'partial'
 
 /** The grid has the first and the last stage, but no fragments. */
-const packageOf = (stage: Stage, role: Role): string =>
+const programOf = (stage: string, role: Role): Program =>
   stage === 'fastify-express' || role === 'partial'
-    ? `bench/studies/express-to-fastify/subjects/${stage}`
-    : `apps/${stage}`
+    ? { package: 'bench/studies/express-to-fastify/subjects/stages', role, env: { STAGE: stage } }
+    : { package: `apps/${stage}`, role }
 
 /** After 1.5 s a fragment and a status line cost 17 % more than later; profiles of 250 ms slices come within 5 % of the end in the thirteenth. */
 const MOUNTED_WARMUP_MS = 3500
@@ -32,7 +40,7 @@ const SYSTEMS: Record<string, System> = Object.fromEntries(
       `${stage}/${role}`,
       {
         title,
-        app: { package: packageOf(stage as Stage, role), role },
+        app: programOf(stage, role),
         ...(role === 'partial' && { warmupMs: PARTIAL_WARMUP_MS }),
         ...(stage === 'fastify-express' && { warmupMs: MOUNTED_WARMUP_MS }),
       },
@@ -52,13 +60,20 @@ const PARTIAL: Workload = {
   expect: { includes: ['<article lang="en-US"', '</article>'] },
 }
 
+/** What is asked of a role, by the name of its race. */
+const RACES: Readonly<Record<string, readonly [Role, Workload]>> = {
+  status: ['status', WORKLOADS.status],
+  partial: ['partial', PARTIAL],
+  full: ['ssr', PAGE],
+}
+
 const systemsOf = (role: Role) => Object.keys(STAGES).map((stage) => `${stage}/${role}`)
 
 /** As published: 10 connections. */
-const race = (role: Role, workload: Workload): LoadRace => ({
-  systems: systemsOf(role),
-  workload,
-  connections: 10,
+const race = ([role, workload]: readonly [Role, Workload]): LoadRace => ({
+  ...{ systems: systemsOf(role), workload, connections: 10 },
+  // Half of what Express did in the first heat was more than all that it could do in a slower heat. The source has 3,393 for it.
+  ...(role === 'status' && { openLoop: systemsOf(role), openRate: 3000 }),
 })
 
 /** Requests per second that the source printed, as means of 10 s. */
@@ -111,6 +126,7 @@ function explainLatency({ value }: Measured): string | null {
 }
 
 const byAutocannon = (race: string) => `${race} by autocannon`
+const AUTOCANNON = { name: 'autocannon', connections: 10, seconds: 10 } as const
 
 /** See docs/studies/express-to-fastify.md. */
 export const expressToFastify: Study = {
@@ -126,27 +142,12 @@ export const expressToFastify: Study = {
     tool: 'autocannon -c 10 -d 10',
   },
   systems: SYSTEMS,
-  races: {
-    // Half of what Express did in the first heat was more than all that it could do in a slower heat. The source has 3,393 for it.
-    status: { ...race('status', WORKLOADS.status), openLoop: systemsOf('status'), openRate: 3000 },
-    partial: race('partial', PARTIAL),
-    full: race('ssr', PAGE),
-    ...Object.fromEntries(
-      (
-        [
-          ['status', 'status', WORKLOADS.status],
-          ['partial', 'partial', PARTIAL],
-          ['full', 'ssr', PAGE],
-        ] as const
-      ).map(([name, role, { path }]) => [
-        byAutocannon(name),
-        toolRace(systemsOf(role), {
-          ...{ name: 'autocannon', connections: 10, seconds: 10 },
-          path: () => path,
-        }),
-      ]),
-    ),
-  },
+  races: Object.fromEntries(
+    Object.entries(RACES).flatMap(([name, [role, workload]]) => [
+      [name, race([role, workload])],
+      [byAutocannon(name), toolRace(systemsOf(role), { ...AUTOCANNON, path: workload.path })],
+    ]),
+  ),
   claims: [
     rateClaim('fastify', 'status', 'Fastify sends 2.33 times as many status lines as Express'),
     rateClaim('fastify', 'partial', 'An HTML fragment is rendered 1.22 times as often on Fastify'),

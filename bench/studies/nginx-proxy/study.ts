@@ -52,7 +52,7 @@ const claim = (
 const ONE = 'hello by autocannon'
 const FOUR = 'hello by autocannon, 4 workers'
 
-const AUTOCANNON: Tool = { name: 'autocannon', connections: 64, seconds: 5, path: () => WORKLOADS.hello.path }
+const AUTOCANNON: Tool = { name: 'autocannon', connections: 64, seconds: 5, path: WORKLOADS.hello.path }
 
 /** See docs/studies/nginx-proxy.md. */
 export const nginxProxy: Study = {

@@ -1,5 +1,4 @@
 import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
@@ -13,27 +12,18 @@ const njs = (role: Role, engine: 'njs' | 'qjs', workers: number): System => ({
   cores: workers,
 })
 
-const onNode = (framework: string, role: Role): System => ({
-  title: framework,
-  app: { package: `apps/${framework}`, role },
+const koa = (title: string, role: Role, flags: readonly string[] = []): System => ({
+  title,
+  app: { package: 'apps/koa', role, flags },
 })
 
-const jitless = (role: Role): System => ({
-  title: 'koa, --jitless',
-  app: { package: 'apps/koa', role, flags: ['--jitless'] },
-})
-
-const OTHERS = FRAMEWORKS.filter((name) => name !== 'koa' && name !== 'njs')
-
-/** The source's four, on njs's own engine as then; the same on QuickJS; the other frameworks beside them. */
+/** The source's four, on njs's own engine as then, and QuickJS. */
 const systemsOf = (role: Role): Readonly<Record<string, System>> => ({
   [`${role}-njs`]: njs(role, 'njs', 1),
   [`${role}-njs-8`]: njs(role, 'njs', 8),
   [`${role}-qjs`]: njs(role, 'qjs', 1),
-  [`${role}-qjs-8`]: njs(role, 'qjs', 8),
-  [`${role}-koa`]: onNode('koa', role),
-  [`${role}-jitless`]: jitless(role),
-  ...Object.fromEntries(OTHERS.map((framework) => [`${role}-${framework}`, onNode(framework, role)])),
+  [`${role}-koa`]: koa('koa', role),
+  [`${role}-jitless`]: koa('koa, --jitless', role, ['--jitless']),
 })
 
 const [HELLO, SSR] = [systemsOf('hello'), systemsOf('ssr')]
@@ -96,7 +86,6 @@ export const njsVsNode: Study = {
       systems: Object.keys(HELLO),
       workload: WORKLOADS.hello,
       connections: 64,
-      openLoop: ['hello-njs', 'hello-qjs', 'hello-koa', 'hello-jitless'],
     },
     ssr: { systems: Object.keys({ ...SSR, ...CONTEXTS }), workload: PAGE, connections: 16 },
     ...Object.fromEntries(
@@ -109,7 +98,7 @@ export const njsVsNode: Study = {
         `${race} by wrk`,
         toolRace(
           ['njs', 'njs-8', 'koa', 'jitless'].map((name) => `${race}-${name}`),
-          { ...{ name: 'wrk', connections: 400, threads: 6, seconds: 30 }, path: () => path },
+          { name: 'wrk', connections: 400, threads: 6, seconds: 30, path },
         ),
       ]),
     ),

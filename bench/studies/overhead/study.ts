@@ -23,14 +23,12 @@ export function pageOf(framework: string): string {
 /** CPU per request of one way to serve over that of another one. */
 type Ratio = readonly [over: string, under: string]
 
-const HELLO_RATIOS: readonly Ratio[] = [
+/** Those whose ways a race has. */
+const RATIOS: readonly Ratio[] = [
   ['bare', 'app'],
   ['bare', 'logged'],
+  ['usual', 'logged'],
 ]
-
-const USUAL_RATIO: Ratio = ['usual', 'logged']
-
-const PAGE_RATIO: Ratio = ['bare', 'logged']
 
 const NGINX_RATIOS: readonly Ratio[] = [
   ['bare', 'ours'],
@@ -119,13 +117,10 @@ interface Compared {
 }
 
 const COMPARED: readonly Compared[] = [
-  ...FRAMEWORKS.flatMap((framework): Compared[] => {
-    const ratios = WITH_USUAL.includes(framework) ? [...HELLO_RATIOS, USUAL_RATIO] : HELLO_RATIOS
-    return [
-      { name: framework, role: 'hello', ways: helloWays(framework), ratios },
-      { name: pageOf(framework), role: 'ssr', ways: pageWays(framework), ratios: [PAGE_RATIO] },
-    ]
-  }),
+  ...FRAMEWORKS.flatMap((framework): Compared[] => [
+    { name: framework, role: 'hello', ways: helloWays(framework), ratios: RATIOS },
+    { name: pageOf(framework), role: 'ssr', ways: pageWays(framework), ratios: RATIOS },
+  ]),
   { name: NGINX, role: 'hello', ways: proxyWays(), ratios: NGINX_RATIOS },
 ]
 
@@ -137,8 +132,9 @@ function raceOf({ name, role, ways }: Compared): LoadRace {
   }
 }
 
-function stepsOf({ name, ratios }: Compared): Step[] {
-  return ratios.map(([over, under]) => ({
+function stepsOf({ name, ways, ratios }: Compared): Step[] {
+  const own = ratios.filter((ratio) => ratio.every((way) => way in ways))
+  return own.map(([over, under]) => ({
     what: `${name}: ${over} over ${under}`,
     race: name,
     from: systemOf(name, under),

@@ -13,25 +13,15 @@ const NEWEST = 'node26'
 /** Cold programs differ by their compilers. */
 const WARMUP_MS = 2000
 
-/** How tables name what `versions/package.json` installs. */
-const NAMES: Readonly<Record<string, string>> = {
-  'bun1.1': 'Bun 1.1',
-  'bun1.4': 'Bun 1.4',
-  express4: 'Express 4',
-  express5: 'Express 5',
-  fastify4: 'Fastify 4',
-  fastify5: 'Fastify 5',
-  hono: 'Hono 4',
-  hono3: 'Hono 3',
-  koa2: 'Koa 2',
-  koa3: 'Koa 3',
-  node20: 'Node 20',
-  node22: 'Node 22',
-  node24: 'Node 24',
-  node26: 'Node 26',
-  prototypes: 'with prototypes',
-  react18: 'React 18',
-  react19: 'React 19',
+/** What Express does to each request and response, on node:http alone. */
+const PROTOTYPES = 'prototypes'
+
+/** How tables name a version: `Express 5` of `express5`. Undefined for a program without one. */
+function nameOfVersion(version: string): string | undefined {
+  if (version === PROTOTYPES) return 'with prototypes'
+  if (version === 'hono') return 'Hono 4' // @hono/node-server finds it by this name
+  const [, first = '', rest, number] = /^(.)(\D+)([\d.]+)$/.exec(version) ?? []
+  return number && `${first.toUpperCase()}${rest} ${number}`
 }
 
 /** Versions of something, the oldest first; each is compared with the one before. */
@@ -45,11 +35,18 @@ interface Upgrade {
 }
 
 /** A program of `versions/`. Where there is no such runtime for this machine, it is left out. */
-function program(runtime: string, file: string, name = ''): System {
-  const command = `NODE_ENV=production exec node_modules/${runtime}/bin/${runtime.startsWith('bun') ? 'bun' : 'node'} ${file}.js ${name}`
+function program(runtime: string, words: string): System {
+  const binary = `node_modules/${runtime}/bin/${runtime.startsWith('bun') ? 'bun' : 'node'}`
+  const name = words.split(' ').at(-1) ?? ''
   return {
-    title: [NAMES[name], NAMES[runtime]].filter((part) => part !== undefined).join(' on '),
-    command: { command, directory: VERSIONS, ready: { path: '/' }, readyTimeoutMs: 30_000 },
+    title: [name, runtime]
+      .map(nameOfVersion)
+      .filter((part) => part !== undefined)
+      .join(' on '),
+    command: {
+      command: `NODE_ENV=production exec ${binary} ${words}`,
+      ...{ directory: VERSIONS, ready: { path: '/' }, readyTimeoutMs: 30_000 },
+    },
     warmupMs: WARMUP_MS,
     lacks: (download) => whyNotInstalled(VERSIONS, runtime, download),
   }
@@ -57,33 +54,34 @@ function program(runtime: string, file: string, name = ''): System {
 
 const NODES = ['node20', 'node22', 'node24', 'node26'] as const
 
-const onNodes = (name: string, file: string, argument?: string): Upgrade => ({
-  ...{ name, versions: NODES, systemOf: (node) => program(node, file, argument) },
+const onNodes = (name: string, words: string): Upgrade => ({
+  ...{ name, versions: NODES, systemOf: (node) => program(node, words) },
 })
 
 const ofFramework = (name: string, versions: readonly [string, string]): Upgrade => ({
-  ...{ name, versions, systemOf: (version) => program(NEWEST, name.toLowerCase(), version) },
+  ...{ name, versions, systemOf: (version) => program(NEWEST, `hello.js ${name.toLowerCase()} ${version}`) },
 })
 
 const UPGRADES: readonly Upgrade[] = [
-  onNodes('Node, node:http', 'http'),
-  onNodes('Node, Express 5', 'express', 'express5'),
-  { ...onNodes('Node, page of React 19', 'page', 'react19'), isPage: true },
+  onNodes('Node, node:http', 'hello.js http'),
+  onNodes('Node, Express 5', 'hello.js express express5'),
+  { ...onNodes('Node, page of React 19', 'page.js react19'), isPage: true },
   ofFramework('Express', ['express4', 'express5']),
   ofFramework('Fastify', ['fastify4', 'fastify5']),
   ofFramework('Koa', ['koa2', 'koa3']),
   ofFramework('Hono', ['hono3', 'hono']),
   {
     ...{ name: 'React', versions: ['react18', 'react19'], isPage: true },
-    systemOf: (version) => program(NEWEST, 'page', version),
+    systemOf: (version) => program(NEWEST, `page.js ${version}`),
   },
-  { name: 'Bun', versions: ['bun1.1', 'bun1.4'], systemOf: (version) => program(version, 'bun') },
+  {
+    ...{ name: 'Bun', versions: ['bun1.1', 'bun1.4'] },
+    systemOf: (version) => program(version, 'hello.js bun'),
+  },
 ]
 
 const nameOf = ({ name }: Pick<Upgrade, 'name'>, version: string): string => `${name}: ${version}`
 
-/** What Express does to each request and response, on node:http alone. */
-const PROTOTYPES = 'prototypes'
 const prototypes = (node: string): string => nameOf({ name: PROTOTYPES }, node)
 const HTTP = { name: 'Node, node:http' }
 const EXPRESS = { name: 'Node, Express 5' }
@@ -99,7 +97,10 @@ const pairsOf = ({ versions }: Upgrade) =>
 
 /** One version instead of the one before it: `Node 24 instead of Node 22: Express 5`. */
 const upgraded = (upgrade: Upgrade, [older, newer]: readonly [string, string]): Step => ({
-  what: [`${NAMES[newer]} instead of ${NAMES[older]}`, ...upgrade.name.split(', ').slice(1)].join(': '),
+  what: [
+    `${nameOfVersion(newer)} instead of ${nameOfVersion(older)}`,
+    ...upgrade.name.split(', ').slice(1),
+  ].join(': '),
   ...{ race: upgrade.name, from: nameOf(upgrade, older), to: nameOf(upgrade, newer) },
 })
 
@@ -125,7 +126,7 @@ export const upgrades: Study = {
         upgrade.versions.map((version) => [nameOf(upgrade, version), upgrade.systemOf(version)]),
       ),
     ),
-    ...Object.fromEntries(NODES.map((node) => [prototypes(node), program(node, 'http', PROTOTYPES)])),
+    ...Object.fromEntries(NODES.map((node) => [prototypes(node), program(node, `hello.js ${PROTOTYPES}`)])),
   },
   races: Object.fromEntries(
     UPGRADES.map((upgrade) => {
@@ -146,7 +147,7 @@ export const upgrades: Study = {
     ...UPGRADES.flatMap((upgrade) => pairsOf(upgrade).map((pair) => upgraded(upgrade, pair))),
     ...NODES.map(
       (node): Step => ({
-        what: `${NAMES[node]}: Object.setPrototypeOf of request and response`,
+        what: `${nameOfVersion(node)}: Object.setPrototypeOf of request and response`,
         ...{ race: HTTP.name, from: nameOf(HTTP, node), to: prototypes(node) },
       }),
     ),

@@ -1,4 +1,4 @@
-/// <reference path="qoper8-cp.d.ts" />
+// @ts-expect-error: it has no types
 import { benchmark } from 'qoper8-cp/benchmark'
 
 /**

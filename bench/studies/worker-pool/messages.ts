@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { processTree } from '@startgrid/machine/processes.ts'
 import type { Figures, ProbeContext } from '../../src/result/experiment.ts'
-import { beginAccount } from '../account.ts'
+import { beginAccount } from '../tool.ts'
 
 /** The source has 500,000. So many take some seconds here. */
 const MESSAGES = { quick: 40_000, full: 200_000 } as const

@@ -101,10 +101,11 @@ export const workerPool: Study = {
       workload: { path: '/local', expect: exactly('{"hello":"world"}') },
       connections: 32,
     },
-    'http by autocannon': toolRace(['fastify', 'fastify-pool', 'bun', 'bun-pool'], {
-      ...{ name: 'autocannon', connections: 32, seconds: 10 },
-      path: (system) => (system.endsWith('-pool') ? '/helloworld' : '/local'),
-    }),
+    'http by autocannon': toolRace(
+      ['fastify', 'fastify-pool', 'bun', 'bun-pool'],
+      { name: 'autocannon', connections: 32, seconds: 10, path: '/local' },
+      (system) => (system.endsWith('-pool') ? { path: '/helloworld' } : {}),
+    ),
   },
   claims: [
     messages(

@@ -1,5 +1,5 @@
-/// <reference path="../../qoper8-cp.d.ts" />
 import Fastify from 'fastify'
+// @ts-expect-error: it has no types
 import { QOper8 } from 'qoper8-cp'
 
 /** `server.ts fastify` or `server.ts bun`: the source's two servers. `/local` is this process, `/helloworld` a pool of `POOL_SIZE` child processes. */
@@ -9,7 +9,7 @@ const pool = new QOper8({ poolSize, handlersByMessageType: new Map([['hello', he
 
 const askPool = () =>
   new Promise<object>((resolve, reject) => {
-    pool.message({ type: 'hello' }, ({ error, hello }) => {
+    pool.message({ type: 'hello' }, ({ error, hello }: Record<string, unknown>) => {
       if (error === undefined) resolve({ hello })
       else reject(new Error(String(error)))
     })

@@ -3,6 +3,7 @@ import { bodyParser } from '@koa/bodyparser'
 import Router from '@koa/router'
 import Koa from 'koa'
 import helmet from 'koa-helmet'
+// @ts-expect-error: it has no types
 import logger from 'koa-pino-logger'
 import { genReqId } from './request-id.ts'
 

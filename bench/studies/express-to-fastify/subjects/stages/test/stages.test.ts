@@ -1,13 +1,15 @@
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { ssr } from '@startgrid/express/ssr.ts'
-import { partial } from '@startgrid/express-to-fastify-express/partial.ts'
+import type { AppOptions } from '@startgrid/shared/app-options.ts'
+import { products } from '@startgrid/shared/page/shop/product.ts'
+import { pageHeaders, SECURITY_HEADERS } from '@startgrid/shared/security.ts'
+import { createOptions, INFO, serve } from '@startgrid/shared/testing/options.ts'
 import { Router } from 'express'
-import type { AppOptions } from '#shared/app-options.ts'
-import { pageHeaders, SECURITY_HEADERS } from '#shared/security.ts'
-import { createOptions, INFO, serve } from '#shared/testing/options.ts'
-import { createApp } from '../src/app.ts'
+import { partial } from '../src/express.ts'
+import { createApp } from '../src/fastify-express.ts'
+import { renderFragment } from '../src/fragment.ts'
 
 /**
  * What broke where this migration was made before, in One App, and was mended later (https://github.com/americanexpress/one-app):
@@ -101,4 +103,18 @@ test('a fragment has its slug decoded once, and the policy of a page', async () 
   match(response.headers.get('content-security-policy') ?? '', /script-src 'nonce-/)
   for (const path of ['/partial/en-US/%2568oneyed-assam-black', '/partial/en-US/no-such-tea'])
     equal((await fetch(app.url + path)).status, 404, path)
+})
+
+test('a fragment tells the facts of its product', () => {
+  const html = renderFragment('honeyed-assam-black') ?? ''
+  match(html, /^<article lang="en-US" class="black".*Honeyed Assam Black<\/h2>.*<\/article>$/)
+  const facts = [...html.matchAll(/<dd>(.*?)<\/dd>/g)].map(([, text]) => text)
+  equal(facts.join('|'), 'Black tea|India|Spring|203\u00a0°F|4\u00a0min|€3.90 per 3.5 oz')
+})
+
+test('every one of the first 50 products has a fragment, the next and what is no product has none', () => {
+  const [extra, ...rest] = products(51).reverse()
+  for (const { slug } of rest) ok(renderFragment(slug), slug)
+  for (const slug of [extra?.slug ?? '', '', 'constructor', 'HONEYED-ASSAM-BLACK'])
+    equal(renderFragment(slug), undefined, slug)
 })

@@ -1,9 +1,9 @@
 import fastifyExpress from '@fastify/express'
 import { createApp as createFastify } from '@startgrid/fastify/app.ts'
+import type { AppOptions } from '@startgrid/shared/app-options.ts'
 import type { ErrorRequestHandler, Router } from 'express'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import type { AppOptions } from '#shared/app-options.ts'
 
 /** Fastify, as it is in `apps/fastify`, around routes of Express. */
 export function createApp(options: AppOptions, routes: Router): FastifyInstance {
@@ -29,4 +29,18 @@ export function createApp(options: AppOptions, routes: Router): FastifyInstance 
 /** A client that leaves a stream is no failure. Fastify would log one, and that its reply was already sent. */
 const ignoreAbort: ErrorRequestHandler = (error, _request, _response, next) => {
   if (error?.code !== 'ERR_STREAM_PREMATURE_CLOSE') next(error)
+}
+
+const ROUTES: Readonly<Record<string, () => Promise<Router>>> = {
+  partial: async () => (await import('./express.ts')).partial,
+  ssr: async () => (await import('@startgrid/express/ssr.ts')).ssr,
+  status: async () => (await import('@startgrid/express/status.ts')).status,
+}
+
+export async function createServer(options: AppOptions, role: string) {
+  const routes = await ROUTES[role]?.()
+  if (routes === undefined) throw new Error(`There is no role ${role}.`)
+  const app = createApp(options, routes)
+  await app.ready()
+  return app.server
 }
