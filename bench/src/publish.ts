@@ -16,7 +16,7 @@ import { ResultError, readResult } from './result/result-file.ts'
 
 export const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url))
 
-/** In a page, between these stand the figures of its study. */
+/** In a page, between these stand figures. */
 export const MARKS = {
   begin: '<!-- figures: pnpm bench publish -->',
   end: '<!-- end of figures -->',
@@ -45,7 +45,7 @@ export function storeResult(result: Result, docs = DOCS): string | undefined {
 }
 
 /**
- * Makes docs/studies/README.md and the figures in pages again, from the stored results.
+ * Makes the figures in docs/studies and its pages again, from the stored results.
  * @param named the studies whose pages are made again; the others stay as they were measured
  * @returns names of the studies that have a page and no stored result
  * @throws {ResultError} if a stored result is not one, or a page has no place for its figures
@@ -63,7 +63,7 @@ export function writePages(
     if (newest !== undefined && named.includes(study.name))
       writeBetween(join(directory, `${study.name}.md`), MARKS, figuresOf(newest))
   }
-  writeFileSync(join(directory, 'README.md'), formatIndex(studies, records))
+  writeBetween(join(directory, 'README.md'), MARKS, formatIndex(studies, records))
   return studies
     .map(({ name }) => name)
     .filter((name) => !records.some(({ experiment }) => experiment.name === name))
@@ -98,7 +98,7 @@ function readRecords(directory: string): Result[] {
     .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
 }
 
-/** One table of all claims, with a column of verdicts for each machine. */
+/** All pages, and one table of all claims with a column of verdicts for each machine. */
 function formatIndex(studies: readonly Study[], records: readonly Result[]): string {
   const machines = [...Map.groupBy(records, ({ machine }) => nameMachine(machine))]
   const claims = studies.flatMap(({ name }) => {
@@ -119,22 +119,7 @@ function formatIndex(studies: readonly Study[], records: readonly Result[]): str
     ),
   ])
   const pages = studies.map(({ name, title }) => `- [${name}](${name}.md): ${title}`)
-  return [
-    '# Studies',
-    'Published comparisons of JavaScript servers and all that they claim, and questions of our own. `pnpm bench study NAME` tests one on your machine, and `pnpm bench publish RESULT` adds its column.',
-    pages.join('\n'),
-    '## All claims',
-    claims.length === 0 ? 'No result is stored yet.' : markdownTable(table, 0),
-    `${RULE}${describeErrors(claims.length)}`,
-    ...whereOf(records),
-    '## What all studies share',
-    SHARED,
-    'Made by `pnpm bench publish` from [results](results); do not edit.',
-    '',
-  ]
-    .join('\n\n')
-    .trimEnd()
-    .concat('\n')
+  return [pages.join('\n'), markdownTable(table, 0), ...whereOf(records)].join('\n\n')
 }
 
 /** Our ratio with its interval and the verdict, if the machine has them. */
@@ -143,27 +128,6 @@ function verdictIn(id: string, record: Result | undefined): string {
   if (record === undefined || claim === undefined) return ''
   const [ours, verdict] = [ratioText(claim, record.cells), verdictOf(claim, record.cells)]
   return ours === UNKNOWN ? verdict : `${ours}: ${verdict}`
-}
-
-const RULE =
-  'The verdict follows from the 95 % interval of our ratio. _Holds_: it lies within 0.8 to 1.25 times the published ratio. _Direction holds_: ' +
-  'it is on the same side of 1 as published; the _size differs_ if it is outside of that band, and is _undecided_ if it is partly within. ' +
-  '_Not reproduced here_: it excludes the published direction, or lies within 0.91 to 1.1 and excludes the published size. _Undecided here_: anything else, or a failed gate. _Needs N cores_: this machine has fewer. ' +
-  'A published ratio within 0.95 to 1.05 says that there is no effect: it holds if the interval lies within 0.91 to 1.1.'
-
-const SHARED =
-  'A system with a role of the contract passes its suite first, so that all do the same work. Servers and NGINX have one core, the generator another, unless a page says otherwise. A rate counts only while the ' +
-  "servers' core is busy. A latency is that of an open loop, from when a request was due: each system of a race gets the same requests at random times, at a rate that the study states, or half the capacity of the slowest one that a claim about " +
-  'latency names. One for which that is more than 90 % of its own is left out. A claim about the tool of a source is decided by that tool. A system that could use more ' +
-  "cores than there are is measured all the same, and claims about it are undecided. `--as-published` runs nothing but the source's own commands.\n\n" +
-  '[How the benchmark measures](../method.md) says the rest.'
-
-/** Of many verdicts that rest on 95 % intervals, some are wrong. */
-function describeErrors(claims: number): string {
-  const wrong = Math.round(claims * 0.05)
-  return wrong === 0
-    ? ''
-    : ` With ${claims} claims tested at 95 %, about ${wrong} ${wrong === 1 ? 'verdict is' : 'verdicts are'} wrong by chance.`
 }
 
 /** Runs of one machine are told in one sentence. */

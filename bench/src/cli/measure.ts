@@ -1,13 +1,39 @@
 import { join } from 'node:path'
 import { listenForInterruption } from '@startgrid/cli/interruption.ts'
+import { formatMinutes } from '@startgrid/cli/numbers.ts'
 import { createProgress } from '@startgrid/cli/progress.ts'
+import { COLUMNS, indented, plural, wrap } from '@startgrid/cli/text.ts'
+import { plannedMs } from '../experiment/study.ts'
+import { isTested, LEAST_STARTS } from '../judge/findings.ts'
+import { wrongCells } from '../judge/gates.ts'
 import type { RunContext } from '../measure/preparation.ts'
 import { prepareOutput, writeReports } from '../report/output.ts'
-import { isStudy } from '../result/experiment.ts'
+import { describeCaught, describeRegression } from '../report/race.ts'
+import { describeReach } from '../report/summary.ts'
+import { type Experiment, isStudy } from '../result/experiment.ts'
 import type { Result } from '../result/result.ts'
 import { writeResult } from '../result/result-file.ts'
-import { sayEnd } from './exit-code.ts'
 import type { Program } from './program.ts'
+
+/** What the grid, studies and a race of commands do alike: a plan, the measurement until its end or an interruption, reports and an exit code. */
+
+/** What a run would do, and how long it takes: `--dry-run`. */
+export function describePlan(name: string, experiment: Experiment, result: Result): string {
+  const { cells, settings } = result
+  const nameOf = ({ title, cores }: Result['cells'][number]) =>
+    cores.wanted > 1 ? `${title} (${cores.wanted} cores)` : title
+  return [
+    wrap(
+      `${name}: ${plural(settings.heats, 'start')} of every system, about ${formatMinutes(plannedMs(experiment, result))} (minutes:seconds) on two cores, if nobody disturbs it.`,
+    ),
+    wrap('The first run on new code also proves the contract of every app: up to half a minute more.'),
+    ...(isStudy(experiment) ? [] : describeReach(result)).map((sentence) => wrap(sentence)),
+    ...[...Map.groupBy(cells, ({ race }) => race)].map(([race, own]) =>
+      indented(`${race}: ${[...new Set(own.map(nameOf))].join('; ')}`, '  ', COLUMNS),
+    ),
+    '',
+  ].join('\n')
+}
 
 /** How something is measured. @throws {ForeseenError} if it cannot begin */
 export type Measure = (context: Omit<RunContext, 'download'>) => Promise<Result>
@@ -19,10 +45,7 @@ interface Wanted {
   failOn?: number | null
 }
 
-/**
- * What the grid, studies and a race of commands do alike: each is measured until its end or an interruption, and reported.
- * @returns the exit code
- */
+/** @returns the exit code */
 export async function measureAndReport(
   all: readonly Measure[],
   { output, json, failOn = null }: Wanted,
@@ -59,4 +82,60 @@ export async function measureAndReport(
 /** Of its files: one run may measure several studies. */
 function nameOf({ experiment }: Result, otherwise: string): string {
   return isStudy(experiment) ? experiment.name : otherwise
+}
+
+/** What is said last, and the exit code. @param limit as of `judgeRegressions` */
+export function sayEnd(
+  result: Result,
+  limit: number | null,
+  isInterrupted: boolean,
+): { sentences: string[]; code: number } {
+  if (isInterrupted)
+    return { sentences: ['Interrupted: what was measured before is above and in the files.'], code: 0 }
+  const { regressions, caught, unjudged } = judgeRegressions(result, limit)
+  const failed = [...whyRunFailed(result), ...regressions]
+  if (failed.length > 0) return { sentences: [...caught, ...failed], code: 1 }
+  return { sentences: [...caught, ...unjudged], code: unjudged.length > 0 ? 2 : 0 }
+}
+
+/**
+ * What makes a command fail that measured to its end: something could not be run or responded wrongly. Noise is neither: ties, wide intervals, cells
+ * that are void because the server was not the limit, dropped heats and undecided claims are results. Twins decide nothing.
+ * @returns sentences; none if the exit code is 0
+ */
+export function whyRunFailed(result: Result): string[] {
+  const { cells, heats } = result
+  const tried = cells.filter(({ skipped, twinOf }) => skipped === null && twinOf === null)
+  const loaded = heats.flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
+  const probed = heats.flatMap(({ probes }) => probes)
+  const measured = new Set([...loaded, ...probed].map(({ cell }) => cell))
+  const wrong = wrongCells(result)
+  const failed = tried.filter(({ id }) => wrong.has(id) || !measured.has(id)).length
+  if (failed === 0) return []
+  const { name } = result.experiment
+  return [
+    `${name && `${name}: `}${failed} of ${plural(tried.length, 'cell')} could not be run, or responded wrongly: exit code 1.`,
+  ]
+}
+
+/**
+ * What `--fail-on-regression` of a race of commands says, in sentences: `regressions` fail the command with exit code 1. Where nothing could be judged,
+ * `unjudged` is exit code 2, because green would say that nothing was found. `caught` is what a race without a regression would have found.
+ * @param limit as a part of 1; null: it was not asked for
+ */
+function judgeRegressions(
+  { analysis, cells: [first] }: Result,
+  limit: number | null,
+): Record<'regressions' | 'caught' | 'unjudged', string[]> {
+  if (limit === null) return { regressions: [], caught: [], unjudged: [] }
+  const findings = analysis?.findings ?? []
+  const own = findings.filter((one) => one.under === first?.system && isTested(one))
+  const regressions = own.flatMap((finding) => describeRegression(finding, limit) ?? [])
+  return {
+    regressions,
+    caught: regressions.length > 0 ? [] : own.map((finding) => describeCaught(finding, limit)),
+    unjudged: findings.some((one) => !one.isTwin && !isTested(one))
+      ? [`--fail-on-regression says nothing without ${LEAST_STARTS} starts of each system: exit code 2.`]
+      : [],
+  }
 }

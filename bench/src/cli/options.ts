@@ -1,5 +1,14 @@
 import { split, UsageError } from '@startgrid/cli/arguments.ts'
-import { readCommandLine } from '@startgrid/cli/options.ts'
+import {
+  duration,
+  flag,
+  integer,
+  type Option,
+  percent,
+  readCommandLine,
+  text,
+  texts,
+} from '@startgrid/cli/options.ts'
 import {
   APPS,
   type App,
@@ -9,9 +18,103 @@ import {
   findTopology,
   ROLES,
   type Role,
+  TOPOLOGIES,
 } from '@startgrid/grid/apps.ts'
 import { PROFILES, type ProfileName } from '../experiment/profiles.ts'
-import { GRID } from './option-table.ts'
+
+/** Every option of every command: its reader, what it goes with, its default and its help. */
+
+const connections = integer('N', 'kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
+const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: 86_400_000 })
+const givenSeed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
+const seed: Option<number> = {
+  ...givenSeed,
+  read: (words, name) => givenSeed.read(words, name) ?? Math.floor(Math.random() * 2 ** 32),
+}
+const dryRun = flag('prints the plan and the time it takes')
+
+/** Where results go: the last options of every command that measures. */
+const OUTPUT = {
+  json: text('FILE', 'writes the result there too, - for standard output'),
+  output: text('DIR', 'a new one by default, which is named at the end'),
+  help: flag('this list'),
+}
+
+const DOWNLOAD = { 'no-download': flag('does not fetch NGINX if this machine has none') }
+
+export const GRID = {
+  only: text('NAMES', 'frameworks, apps or roles, with commas: fastify,koa/ssr'),
+  role: text('NAMES', ROLES.join(', ')),
+  topology: text('NAMES', `${TOPOLOGIES.join(', ')}; default direct,nginx`),
+  quick: flag('hello and ssr of three frameworks, 2 heats: a minute'),
+  heats: integer('N', 'starts of every app, 1 to 100 (default 3)', { min: 1, max: 100 }),
+  'max-time': maxTime('as many heats as fit, at least 2'),
+  connections,
+  latency: flag('also p50 and p99, at one rate for all: 10 minutes'),
+  seed,
+  'dry-run': dryRun,
+  ...DOWNLOAD,
+  ...OUTPUT,
+}
+
+export const STUDY = {
+  all: flag('all of published sources, one after the other'),
+  list: flag('the studies and their claims'),
+  quick: flag('3 launches of every system instead of 8; all studies in under 40 minutes'),
+  'as-published': flag("runs nothing but the source's own command"),
+  heats: integer('N', 'launches of every system, 2 to 100', { min: 2, max: 100 }),
+  'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
+  seed,
+  'dry-run': dryRun,
+  ...DOWNLOAD,
+  ...OUTPUT,
+}
+
+export const RACE = {
+  git: texts('REF', 'a commit to compare with this directory; twice: two commits'),
+  command: text('CMD', 'starts both, instead of their start script', { needs: 'git' }),
+  build: text('CMD', 'builds both, instead of their build script', { needs: 'git' }),
+  path: texts(
+    'PATH',
+    'what is asked (default /); several: one by one, or with weights as a mixture: 3:/items',
+  ),
+  method: text('METHOD', 'default GET'),
+  header: texts("'N: VALUE'", 'of every request; several may be given'),
+  body: text('TEXT|@FILE', 'of every request'),
+  'expect-status': integer('N', 'of a right response (default any 2xx)', { min: 200, max: 599 }),
+  'different-responses': flag('goes on although the systems do different work'),
+  connections: integer('N', 'with one request in flight each', {
+    ...{ min: 1, max: 10_000, default: 32, short: 'c' },
+  }),
+  rate: integer(
+    'N',
+    'requests per second at which latency is measured (default half of what the slowest can do)',
+    {
+      ...{ min: 1, max: 1_000_000 },
+    },
+  ),
+  'fail-on-regression': percent(
+    'exit code 1 if one is slower than the first by more than P with its whole 95 % interval: 3%',
+  ),
+  twin: flag('also the first against itself: how much noise there is'),
+  name: texts('A=NAME', 'what reports call the first; B= the second ...'),
+  'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
+  'ready-timeout': duration('until then (default 30s; 8s if it responds otherwise)', { min: 100 }),
+  heats: integer('N', 'starts of each, 2 to 100 (default 10); no verdict below 5', { min: 2, max: 100 }),
+  precision: percent('as many starts as intervals of plus or minus P need: 1%'),
+  cores: integer('N', 'of this machine for the servers', { min: 1, max: 1024, default: 1 }),
+  'max-time': maxTime('as many starts as fit, at most 100'),
+  seed,
+  ...OUTPUT,
+}
+
+export const REPORT = {
+  output: text('DIR', 'writes them there instead'),
+  comment: flag('of a race of commands: prints a comment for a pull request, and writes nothing'),
+  help: flag('this list'),
+}
+
+export const PUBLISH = { help: flag('this list') }
 
 /** What of a profile is given otherwise. */
 const EFFORT = ['heats', 'max-time']

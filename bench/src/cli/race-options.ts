@@ -8,7 +8,7 @@ import type { RaceSystem, Weighted } from '../experiment/race.ts'
 import { withoutFolder } from '../experiment/result.ts'
 import { withoutQueryValues } from '../result/experiment.ts'
 import { addressOf } from '../servers/command/origin.ts'
-import { RACE } from './option-table.ts'
+import { RACE } from './options.ts'
 
 /** What `race` is asked to do. */
 export type RaceOptions = ReturnType<typeof readRaceOptions>

@@ -1,13 +1,8 @@
 import { mean } from '@startgrid/stats/moments.ts'
-import {
-  type Experiment,
-  isRanked,
-  METRICS,
-  type Measured as Quotable,
-  type Step,
-} from '../result/experiment.ts'
-import type { Analysis, CellFigures, MainMetric, StepResult } from '../result/figures.ts'
+import { type Experiment, isRanked, type Measured as Quotable, type Step } from '../result/experiment.ts'
+import type { Analysis, CellFigures, StepResult } from '../result/figures.ts'
 import type { Heat } from '../result/heat.ts'
+import { ALL_METRICS, type MainMetric } from '../result/metrics.ts'
 import { judgeClaim } from './claim.ts'
 import { Comparisons } from './comparisons.ts'
 import { costsOf } from './costs.ts'
@@ -97,7 +92,7 @@ function figuresOf(
   const { id, race, system } = cell
   const counted = launches.filter((one) => one !== null)
   const shown = reason === null ? counted : []
-  const figures = METRICS.flatMap((metric) => {
+  const figures = ALL_METRICS.flatMap((metric) => {
     const value = comparisons.value(race, metric, system)
     return value === null ? [] : [[metric, value] as const]
   })

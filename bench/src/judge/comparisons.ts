@@ -12,8 +12,9 @@ import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import { smallestDifference } from '@startgrid/stats/student.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
 import type { Cell } from '../result/cell.ts'
-import { type Experiment, isRanked, METRICS, type Metric } from '../result/experiment.ts'
+import { type Experiment, isRanked } from '../result/experiment.ts'
 import type { Pair } from '../result/figures.ts'
+import { ALL_METRICS, type Metric } from '../result/metrics.ts'
 import type { JudgedCell } from './launches.ts'
 
 /** Below this, after Holm's correction over a family of comparisons, a difference counts as shown. */
@@ -62,7 +63,7 @@ export class Comparisons {
       const groups = isRanked(races[race])
         ? [...Map.groupBy(own, ({ cell }) => cell.topology).values()]
         : [own]
-      return METRICS.flatMap((metric) => {
+      return ALL_METRICS.flatMap((metric) => {
         const layouts = groups.flatMap((group) => {
           const rows = group
             .map(({ cell, launches }) => ({ cell, logs: launches.map((one) => one?.logs[metric] ?? null) }))

@@ -1,6 +1,6 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import { METRIC_NAMES } from '../result/names.ts'
+import { METRICS } from '../result/metrics.ts'
 import { type Result, trialsOf, type Warning } from '../result/result.ts'
 import { keptSlices } from './passes.ts'
 import { isCrowded } from './trial.ts'
@@ -54,7 +54,7 @@ function suspects({ analysis }: Result): string[] {
   return (analysis?.races ?? []).flatMap(({ control, metric }) => {
     if (control === null || !control.suspect || control.p === null) return []
     const { twin, ratio, p } = control
-    return `The run is suspect: ${twin} differs by ${formatPercent(Math.abs(ratio.value - 1))} in ${METRIC_NAMES[metric]} from the app that it equals (p = ${p.toPrecision(1)}). Measure again on a quieter machine.`
+    return `The run is suspect: ${twin} differs by ${formatPercent(Math.abs(ratio.value - 1))} in ${METRICS[metric].heading} from the app that it equals (p = ${p.toPrecision(1)}). Measure again on a quieter machine.`
   })
 }
 

@@ -1,5 +1,5 @@
-import type { Metric } from '../result/experiment.ts'
 import type { Finding, PilotRecord } from '../result/figures.ts'
+import { ALL_METRICS, METRICS } from '../result/metrics.ts'
 import { adjust, type Comparisons, smallestRatio } from './comparisons.ts'
 import { CPU_DECIDES_ABOVE } from './disturbance.ts'
 
@@ -8,17 +8,6 @@ export const LEAST_STARTS = 5
 
 /** From this part of its cores on, a server is limited by them. */
 export const FULL_CORES = 0.9
-
-/** Shown beside what decides, and not tested. */
-const OTHERS: readonly Metric[] = [
-  'rate',
-  'cpu',
-  'median-latency',
-  'p99-latency',
-  'startup',
-  'ready-memory',
-  'peak-memory',
-]
 
 /**
  * Each system against those before it, by the one figure per path that decides. Holm's correction is over paths and systems. The twin is compared with
@@ -69,7 +58,8 @@ export function findingsOf(
       isTwin: over === twin,
       starts: comparison?.starts ?? 0,
       smallest: estimate === null || pAdjusted === null ? null : smallestRatio(estimate, adjusted.size),
-      others: OTHERS.filter((metric) => metric !== decides).flatMap((metric) => {
+      others: ALL_METRICS.flatMap((metric) => {
+        if (metric === decides || !METRICS[metric].compared) return []
         const ratio = compareOf(race, metric, over, under)?.ratio ?? null
         return ratio === null ? [] : [{ metric, ratio }]
       }),
@@ -82,15 +72,10 @@ export function isTested({ pAdjusted }: Pick<Finding, 'pAdjusted'>): boolean {
   return pAdjusted !== null
 }
 
-interface Steadiness {
-  race: string
-  systems: readonly Pick<PilotRecord['systems'][number], 'system' | 'steady'>[]
-}
-
 /** Those of a pair whose cost still fell when the pilot ended: they may have been cold while they were measured. */
 export function unsteadyOf(
   { race, over, under }: Pick<Finding, 'race' | 'over' | 'under'>,
-  pilots: readonly Steadiness[],
+  pilots: readonly PilotRecord[],
 ): string[] {
   return pilots
     .filter((pilot) => pilot.race === race)

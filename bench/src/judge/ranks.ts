@@ -1,7 +1,8 @@
 import { BASELINE } from '@startgrid/grid/apps.ts'
 import { type Estimate, rankRanges, rowMean } from '@startgrid/stats/estimate.ts'
 import { fitLayouts } from '@startgrid/stats/variances.ts'
-import type { Control, MainMetric, Pair, ProxyCost, RaceFigures } from '../result/figures.ts'
+import type { Control, Pair, ProxyCost, RaceFigures } from '../result/figures.ts'
+import type { MainMetric } from '../result/metrics.ts'
 import { adjust, compare, isShown, type Layout, smallestRatio } from './comparisons.ts'
 import type { JudgedCell } from './launches.ts'
 

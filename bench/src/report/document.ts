@@ -31,8 +31,8 @@ export interface Section {
   table?: Table
   /** Sentences. */
   notes: readonly string[]
-  /** Not on a terminal, and behind its title elsewhere; `page`: on the page alone. */
-  place?: 'folded' | 'page'
+  /** Not on a terminal, and behind its title elsewhere. */
+  isFolded?: true
 }
 
 /** Values with their intervals, name by name, in panels that share an axis: in grey, with one accent for what leads. */

@@ -1,14 +1,16 @@
-import { formatEnds, formatPercent, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
-import { left, right, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
+import { formatEnds, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
+import { left, right, tableOf } from '@startgrid/cli/table.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { isShown, SIGNIFICANT } from '../judge/comparisons.ts'
 import { type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
-import type { Control, MainMetric, ProxyCost } from '../result/figures.ts'
-import { METRIC_NAMES, nameOf } from '../result/names.ts'
+import { nameOf } from '../result/cell.ts'
+import type { Control } from '../result/figures.ts'
+import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
 import { type Chart, type Findings, type Panel, ratioChart, type Section } from './document.ts'
-import { describeReach, describeSettings } from './provenance.ts'
 import {
   describeFailures,
+  describeReach,
   describeSkipped,
   describeUnplaced,
   findingOf,
@@ -22,10 +24,11 @@ import { entriesOf, systemNotes, systemsTable } from './systems.ts'
 
 /** What a result of the grid says. */
 export function findingsOfGrid(result: Result): Findings {
+  const { profile, heats, slices, sliceMs } = result.settings
   const missing = [...describeSkipped(result), ...describeFailures(result)]
   return {
     finding: findingOf(result),
-    subject: `Race of native processes, ${describeSettings(result)}`,
+    subject: `Race of apps, ${profile} profile: ${plural(heats, 'heat')} of each role, each of ${slices === 1 ? '1 pass' : `${slices} passes`} with slices of ${sliceMs} ms`,
     chart: raceChart(result),
     summary: summarise(result),
     sections: [
@@ -34,7 +37,7 @@ export function findingsOfGrid(result: Result): Findings {
       ...pairSections(result),
       ...controlSection(result),
       ...(missing.length === 0 ? [] : [{ title: 'What has no figures', notes: missing }]),
-      { title: 'How to read it', notes: legendOf(result), place: 'folded' },
+      { title: 'How to read it', notes: legendOf(result), isFolded: true },
     ],
     conditions: [],
   }
@@ -54,7 +57,7 @@ function raceChart(result: Result): Chart | undefined {
   )
   const names = baselines.join(' or ')
   return ratioChart({
-    title: `${METRIC_NAMES.rate} over ${names}`,
+    title: `${METRICS.rate.heading} over ${names}`,
     caption:
       'Best first, with 95 % intervals; who leads in colour. A bracket joins apps that were not told apart. The scale is logarithmic.',
     panels,
@@ -98,28 +101,15 @@ function standingSection(standing: Standing, result: Result): Section {
 
 /** What NGINX in front costs each app. */
 function proxySection({ analysis }: Result): Section[] {
-  const groups = Map.groupBy(analysis?.proxyCosts ?? [], ({ app, topology }) => `${app} ${topology}`)
-  if (groups.size === 0) return []
-  const columnsOf = (metric: MainMetric) => {
-    const ratioOf = (group: readonly ProxyCost[]) => group.find((cost) => cost.metric === metric)?.ratio
-    return [
-      right<ProxyCost[]>(`${METRIC_NAMES[metric]} ×`, 0, (own) =>
-        orUnknown(ratioOf(own)?.value, formatRatio),
-      ),
-      right<ProxyCost[]>('95 %', 0, (own) => formatEnds(ratioOf(own) ?? null, formatRatio)),
-    ]
-  }
-  const table = tableOf(
-    [...groups.values()],
-    [
-      left('app', 0, ([cost]) => cost?.app ?? ''),
-      left('via', 0, ([cost]) => cost?.topology ?? ''),
-      ...columnsOf('rate'),
-      ...columnsOf('cpu'),
-    ],
-  )
-  const title = 'What NGINX costs each app: behind it over direct'
-  return [{ title, table: withoutUnknown(table), notes: [], place: 'folded' }]
+  const costs = (analysis?.proxyCosts ?? []).filter(({ metric }) => metric === 'rate')
+  if (costs.length === 0) return []
+  const table = tableOf(costs, [
+    left('app', 0, ({ app }) => app),
+    left('via', 0, ({ topology }) => topology),
+    right('req/s ×', 0, ({ ratio }) => formatRatio(ratio.value)),
+    right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
+  ])
+  return [{ title: 'What NGINX costs each app: behind it over direct', table, notes: [], isFolded: true }]
 }
 
 /** Each pair of a race once, as it was tested. */
@@ -132,14 +122,13 @@ function pairSections(result: Result): Section[] {
     left('race', 0, ({ race: { race, topology } }) => `${race} ${topology}`),
     right('ratio', 0, ({ ratio }) => formatRatio(ratio.value)),
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
-    right('p', 0, ({ p }) => orUnknown(p, formatP)),
     right('p after Holm', 0, ({ pAdjusted }) => orUnknown(pAdjusted, formatP)),
     left('verdict', 0, (pair) => {
       if (!isShown(pair)) return 'no difference shown'
       return pair.ratio.value > 1 ? 'faster' : 'slower'
     }),
   ])
-  return [{ title: 'Who beats whom: every pair', table, notes: [], place: 'page' }]
+  return [{ title: 'Who beats whom: every pair', table, notes: [], isFolded: true }]
 }
 
 /** A probability: `0.021`, `< 0.001`. */
@@ -157,19 +146,17 @@ function controlSection(result: Result): Section[] {
     races,
     [
       left('race', 0, ({ race }) => race),
-      left('metric', 0, ({ metric }) => METRIC_NAMES[metric]),
-      left('twin', 0, ({ twin }) => shortName(twin, result)),
+      left('metric', 0, ({ metric }) => METRICS[metric].heading),
       right('× original', 0, ({ ratio }) => ratio.value.toFixed(3)),
       right('95 %', 0, ({ ratio }) => formatEnds(ratio, (value) => value.toFixed(3))),
       right('p', 0, ({ p }) => orUnknown(p, formatP)),
       left('verdict', 0, verdictOf),
       right('smallest effect', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.single, formatEffect)),
       right('with all pairs', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.adjusted, formatEffect)),
-      right('launches vary', 0, ({ launchSpread }) => orUnknown(launchSpread, formatPercent)),
     ],
     ({ suspect }) => (suspect ? 'void' : 'plain'),
   )
-  return [{ title: 'A/A control: the same app under two names', table, notes: [], place: 'folded' }]
+  return [{ title: 'A/A control: the same app under two names', table, notes: [], isFolded: true }]
 }
 
 function verdictOf({ p, suspect }: Control): string {
@@ -180,9 +167,8 @@ function verdictOf({ p, suspect }: Control): string {
 
 /** What the headings mean, and how far the figures reach. */
 function legendOf(result: Result): string[] {
-  const reach = describeReach(result)
   return [
-    ...(reach === null ? [] : [reach]),
+    ...describeReach(result),
     '×: ratio to the named app, within heats. 95 %: confidence interval over launches, which misses 1 in 20 times. rank: a range if apps could ' +
       'not be told apart; it compares all pairs, so overlapping intervals prove no tie. CPU µs: of server and proxy, per request.',
     // What differs from an app in production.

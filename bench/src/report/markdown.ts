@@ -13,7 +13,6 @@ const WIDEST_PRIORITY = 3
  */
 export function formatMarkdown(document: Document, draw?: (chart: Chart) => string): string {
   const { finding, subject, warnings, chart, summary, sections, command } = document
-  const shown = sections.filter(({ place }) => draw !== undefined || place !== 'page')
   return join([
     `# ${quoted(finding)}`,
     line(`${subject}.`),
@@ -22,10 +21,10 @@ export function formatMarkdown(document: Document, draw?: (chart: Chart) => stri
       : ['> [!WARNING]', ...warnings.map((warning) => `> - ${line(warning)}`)].join('\n'),
     chart === undefined || draw === undefined ? '' : draw(chart),
     bullets(summary),
-    ...shown.map((section) => {
-      const { title, place } = section
+    ...sections.map((section) => {
+      const { title, isFolded } = section
       const body = bodyOf(section, draw === undefined ? WIDEST_PRIORITY : Number.POSITIVE_INFINITY)
-      return place === undefined ? `## ${quoted(title)}\n\n${body}` : fold(title, body)
+      return isFolded ? fold(title, body) : `## ${quoted(title)}\n\n${body}`
     }),
     `## Repeat it\n\n${command.replace(/^/gm, '    ')}`,
   ])
@@ -46,11 +45,27 @@ export function formatMarkdownPart({
     `**${quoted(finding)}.** ${quoted(subject)}.`,
     chart === undefined ? '' : `${FENCE}text\n${chartLines(chart, { columns: 100, color: false })}\n${FENCE}`,
     bullets(summary),
-    ...sections
-      .filter(({ place }) => place !== 'page')
-      .map((section) => `## ${quoted(section.title)}\n\n${bodyOf(plain(section), WIDEST_PRIORITY)}`),
+    ...sections.map((section) => `## ${quoted(section.title)}\n\n${bodyOf(plain(section), WIDEST_PRIORITY)}`),
     `Repeat it: \`${command}\``,
   ])
+}
+
+/** A comment on a pull request: the finding, what else came out, and the chart. No text of it becomes markup, a link or a mention. */
+export function formatComment({ finding, summary, chart }: Document): string {
+  return join([
+    `**${inert(finding)}**`,
+    summary.map((sentence) => `- ${inert(sentence)}`).join('\n'),
+    chart === undefined ? '' : `<pre>\n${inert(chartLines(chart, { columns: 80, color: false }))}\n</pre>`,
+  ])
+}
+
+const LONGEST_COMMENT = 10_000
+
+/** All but letters, digits, decimal points and a few harmless signs as references. */
+function inert(text: string): string {
+  return text
+    .slice(0, LONGEST_COMMENT)
+    .replace(/[^\p{L}\p{N} \n/,%.]|(?<!\d)\.|\.(?!\d)/gu, (sign) => `&#${sign.codePointAt(0)};`)
 }
 
 /** Without what stands out. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
@@ -16,7 +16,7 @@ export class OutputError extends UsageError {
 }
 
 /**
- * The directory of a new run, made if absent. Before minutes are spent on measuring it is made sure that it can be written to.
+ * The directory of a new run. Before minutes are spent on measuring it is made sure that it can be written to.
  * @param json one more file, or `-`, or undefined
  * @param results where it is made if `output` is undefined
  * @throws {OutputError}
@@ -41,39 +41,20 @@ export function prepareOutput(
   return directory
 }
 
-/** Permissions alone do not tell: a full or read-only disk has them too. A run that fails before it has a result leaves no directory. */
+/**
+ * Permissions alone do not tell: a full or read-only disk has them too. What is missing is made when there is something to write, so that a run that
+ * fails before leaves nothing.
+ */
 function tryToWrite(directory: string, what: string, option: string): void {
-  const probe = join(directory, `.${process.pid}.tmp`)
-  let made: string | undefined
+  let there = directory
+  while (!existsSync(there)) there = dirname(there)
+  const probe = join(there, `.${process.pid}.tmp`)
   try {
-    made = makeDirectory(directory)
     writeFileSync(probe, 'x')
     rmSync(probe)
-  } catch (error) {
-    throw new OutputError(`${what} (${oneLine(error)}): choose another place with ${option}.`, {
-      cause: error,
-    })
+  } catch (cause) {
+    throw new OutputError(`${what} (${oneLine(cause)}): choose another place with ${option}.`, { cause })
   }
-  try {
-    for (let at = directory; made !== undefined && at.startsWith(made); at = dirname(at)) rmdirSync(at)
-  } catch {
-    // Another run has begun to write there.
-  }
-}
-
-/**
- * Node's recursive mkdir never ends where a directory that is there says ENOENT, as /proc does.
- * @returns the first one that was made; undefined if all were there
- */
-function makeDirectory(directory: string): string | undefined {
-  if (existsSync(directory)) return undefined
-  const first = makeDirectory(dirname(directory))
-  try {
-    mkdirSync(directory)
-  } catch (error) {
-    if (!existsSync(directory)) throw error // another run was first
-  }
-  return first ?? directory
 }
 
 /**

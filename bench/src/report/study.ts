@@ -4,10 +4,11 @@ import { capital, plural } from '@startgrid/cli/text.ts'
 import type { Cell } from '../result/cell.ts'
 import { isProbe, type Race, type Study } from '../result/experiment.ts'
 import type { ClaimResult, Verdict } from '../result/figures.ts'
+import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
 import { costChart, costSections, costSentences, signed } from './costs.ts'
 import { type Chart, type Findings, ratioChart, type Section } from './document.ts'
-import { entriesOf, formatSeconds, systemNotes, systemsTable } from './systems.ts'
+import { entriesOf, systemNotes, systemsTable } from './systems.ts'
 
 /** What a study says: its claims with their verdicts, and what they rest on. */
 export function findingsOfStudy(result: Result): Findings {
@@ -91,7 +92,7 @@ function startupChart({ analysis }: Result, races: readonly string[]): Chart | u
       'With 95 % intervals. On one core, and from files that were just read: a deployment starts otherwise.',
     panels,
     columns: 2,
-    axis: { label: 'ms', scale: 'linear', format: formatSeconds },
+    axis: { label: 'ms', scale: 'linear', format: METRICS.startup.format },
   }
 }
 

@@ -1,23 +1,18 @@
 import { formatDistance, formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import { median } from '@startgrid/stats/moments.ts'
+import { PROFILES } from '../experiment/profiles.ts'
 import { countDecided, type Standing, standingsOf, typicalWidth, widthWith } from '../judge/standings.ts'
-import type { Cell } from '../result/cell.ts'
+import { type Cell, nameOf } from '../result/cell.ts'
 import type { RaceFigures } from '../result/figures.ts'
-import type { Heat } from '../result/heat.ts'
-import { METRIC_NAMES, nameOf } from '../result/names.ts'
+import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
 
 /** What a result says, in sentences that its figures make. */
 
 /** What else there is to say: a few sentences, the most important first. */
 export function summarise(result: Result): string[] {
-  return [
-    ...describeProxies(result),
-    ...describeControls(result),
-    ...describeVoidCount(result),
-    ...describeCertainty(result),
-  ]
+  return [...describeProxies(result), ...describeControls(result), ...describeCertainty(result)]
 }
 
 /** Apps that certainly differ by less are as good as equal. */
@@ -75,39 +70,15 @@ function isPlaced({ pairs, ranks, smallestEffect }: RaceFigures, cell: string): 
   return smallestEffect === null || widths.length < 2 || median(widths) <= Math.log(smallestEffect.adjusted)
 }
 
-/** Who may be the first only because its launches differ: `express could not be placed: one of 3 launches ran at 0.6 of the others.` */
-export function describeUnplaced({ races: { rate: race }, entries }: Standing, result: Result): string[] {
+/** Who may be the first only because its launches differ. */
+export function describeUnplaced({ races: { rate: race } }: Standing, result: Result): string[] {
   if (race === null || race.pairs.every(({ p }) => p === null)) return []
   const { first, isOpen } = leadersOf(race)
-  const rivals = entries.map(({ spec }) => spec.id)
   return isOpen
     ? []
     : first
         .filter((cell) => !isPlaced(race, cell))
-        .map(
-          (cell) => `${shortName(cell, result)} could not be placed: ${whyUnplaced(cell, rivals, result)}.`,
-        )
-}
-
-function whyUnplaced(cell: string, rivals: readonly string[], { heats }: Result): string {
-  const launches = heats.flatMap((heat) => {
-    const own = rateIn(heat, cell)
-    const others = rivals.flatMap((id) => (id === cell ? [] : (rateIn(heat, id) ?? [])))
-    return own === null || others.length === 0 ? [] : [own / median(others)]
-  })
-  const typical = median(launches)
-  const distance = (launch: number) => Math.abs(Math.log(launch / typical))
-  const [odd] = launches.toSorted((a, b) => distance(b) - distance(a))
-  return odd === undefined || launches.length < 3
-    ? 'its launches differ too much'
-    : `one of ${launches.length} launches ran at ${formatRatio(odd / typical)} of the others`
-}
-
-/** Responses per second of a cell in a heat; null if it has none. */
-function rateIn({ slices }: Heat, cell: string): number | null {
-  const own = slices.filter((slice) => slice.cell === cell && slice.phase === 'measure')
-  const seconds = own.reduce((sum, slice) => sum + slice.seconds, 0)
-  return seconds === 0 ? null : own.reduce((sum, slice) => sum + slice.requests, 0) / seconds
+        .map((cell) => `${shortName(cell, result)} could not be placed: its launches differ too much.`)
 }
 
 /** `Behind nginx, hello keeps 42 % of its direct req/s and ssr 66 % (medians): NGINX takes 23.1 µs of the same core for each request.` */
@@ -135,13 +106,11 @@ function describeProxies({ analysis, cells }: Result): string[] {
 function describeControls({ analysis }: Result): string[] {
   const races = (analysis?.races ?? []).filter(({ control }) => control !== null)
   const controls = races.flatMap(({ control }) => control ?? [])
-  if (controls.length === 0) return ['There was no A/A control: no app raced under two names.']
-  if (controls.every(({ p }) => p === null))
-    return ['The A/A control says nothing: one launch shows no difference.']
+  if (controls.every(({ p }) => p === null)) return []
   const suspects = races.filter(({ control }) => control?.suspect)
   if (suspects.length > 0) {
     const names = suspects.map(
-      ({ race, topology, metric }) => `${race} ${topology} by ${METRIC_NAMES[metric]}`,
+      ({ race, topology, metric }) => `${race} ${topology} by ${METRICS[metric].heading}`,
     )
     return [`The same app under two names differed in ${listOf(names)}: rely on no small difference there.`]
   }
@@ -159,35 +128,36 @@ export function formatEffect(ratio: number): string {
   return ratio < LARGE ? formatDistance(ratio) : `a factor of ${formatRatio(ratio)}`
 }
 
-/** A run that shows so little needs ratios that are certain to about ±30 %. */
-const USEFUL_WIDTH = 0.3
-const MOST_TIMES_LONGER = 16
-
-/** What is decided, how certain ratios are, which differences stay hidden, and what more time would buy. */
-function describeCertainty({ analysis, cells, heats }: Result): string[] {
+/** How certain the ratios are, which differences stay hidden, and what more time would buy. */
+function describeCertainty(result: Result): string[] {
+  const { analysis } = result
   const width = analysis === null ? null : typicalWidth(analysis)
   if (analysis === null || width === null) return []
-  const launches = Math.max(...heats.map(({ heat }) => heat))
-  const races = Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`)
-  const rows = Math.max(...[...races.values()].map(({ length }) => length))
-  const spent = heats.reduce((sum, { seconds }) => sum + seconds, 0) / 60
-  const widthOf = (times: number) => widthWith(times * launches, { width, heats: launches, rows })
   const { decided, of } = countDecided(analysis)
-  const canGrow = heats.length > 0 && launches > 1
-  if (canGrow && decided === 0 && 1 + width >= LARGE) {
-    let times = 2
-    while (widthOf(times) > USEFUL_WIDTH && times < MOST_TIMES_LONGER) times *= 2
-    return [
-      `This run cannot tell any two apps apart: the machine was too noisy for so short a run. \`--max-time ${Math.ceil(times * spent)}m\` would make ratios of req/s certain to about ±${formatPercent(widthOf(times))}.`,
-    ]
-  }
-  const more = canGrow
-    ? ` \`--max-time ${Math.ceil(2 * spent)}m\` would make that about ±${formatPercent(widthOf(2))}.`
-    : ''
   return [
-    `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart. Ratios of req/s are certain to about ±${formatPercent(width)}.${more}`,
+    `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart. Ratios of req/s are certain to about ${formatWidth(width)}.${describeMore(result, width)}`,
     ...describeSmallest(analysis.races),
   ]
+}
+
+function formatWidth(width: number): string {
+  return 1 + width < LARGE ? `±${formatPercent(width)}` : `a factor of ${formatRatio(1 + width)}`
+}
+
+/** So certain ratios are of use; more time is told up to so many times as much. */
+const USEFUL_WIDTH = 0.3
+const MOST_TIMES = 16
+
+function describeMore({ cells, heats }: Result, width: number): string {
+  const launches = Math.max(0, ...heats.map(({ heat }) => heat))
+  if (launches < 2) return ''
+  const races = Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`)
+  const rows = Math.max(...[...races.values()].map(({ length }) => length))
+  const widthOf = (times: number) => widthWith(times * launches, { width, heats: launches, rows })
+  let times = 2
+  while (widthOf(times) > USEFUL_WIDTH && times < MOST_TIMES) times *= 2
+  const minutes = Math.ceil((times * heats.reduce((sum, { seconds }) => sum + seconds, 0)) / 60)
+  return ` \`--max-time ${minutes}m\` would make that about ${formatWidth(widthOf(times))}.`
 }
 
 /** What a tie may hide. */
@@ -206,14 +176,9 @@ function describeSmallest(races: readonly RaceFigures[]): string[] {
   return [`With all pairs tested, a difference of ${range} would be found in 4 of 5 runs.`]
 }
 
-/** The twin is a control, and no cell that anybody asked for. */
-function describeVoidCount({ analysis, cells }: Result): string[] {
-  const twins = new Set(cells.filter(({ twinOf }) => twinOf !== null).map(({ id }) => id))
-  const { length: count } = (analysis?.cells ?? []).filter((one) => one.void !== null && !twins.has(one.cell))
-  if (count === 0) return []
-  return [
-    `${plural(count, 'cell')} ${count === 1 ? 'is void and has' : 'are void and have'} no number that counts.`,
-  ]
+/** What the effort can and cannot show: sentences. */
+export function describeReach({ settings: { profile } }: Result): string[] {
+  return profile === 'default' || profile === 'quick' ? [PROFILES[profile].shows] : []
 }
 
 /** What was not tried: a sentence per reason. */

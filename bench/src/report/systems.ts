@@ -1,8 +1,6 @@
 import {
   formatEnds,
-  formatMegabytes,
   formatMicros,
-  formatMs,
   formatParts,
   formatPercent,
   formatRank,
@@ -15,10 +13,9 @@ import { type ItemColumn, left, right, type Table, tableOf, withoutUnknown } fro
 import { listOf } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { StandingEntry } from '../judge/standings.ts'
-import type { Cell } from '../result/cell.ts'
-import type { Metric } from '../result/experiment.ts'
-import type { CellFigures, MainMetric } from '../result/figures.ts'
-import { nameOf } from '../result/names.ts'
+import { type Cell, nameOf } from '../result/cell.ts'
+import type { CellFigures } from '../result/figures.ts'
+import { ALL_METRICS, METRICS, type Metric } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
 
 /** The systems of a race with their figures: the table of the grid, of studies and of races of commands. */
@@ -43,66 +40,32 @@ export function systemsTable(entries: readonly Entry[], baseline = '', counts = 
   )
 }
 
-/** The ratio is the second column, so that a phone shows it. */
 const columnsOf = (baseline: string, counts: string): ItemColumn<Entry>[] => [
   left('system', 0, ({ spec }) => nameOf(spec)),
-  ...placeColumns('rate', [`× ${baseline}`, 'rank'], [0, 1, 0]),
+  // The second column, so that a phone shows it.
+  right(`× ${baseline}`, 0, (entry) => ratioText(entry, '1', ({ value }) => formatRatio(value))),
+  right('95 %', 1, (entry) => ratioText(entry, '', (ratio) => formatEnds(ratio, formatRatio))),
+  right('rank', 0, ({ places }) => (places?.rate ? formatRank(places.rate) : '')),
   right(counts, 0, ({ figures }) => {
     if (figures === undefined) return 'skipped'
-    return figures.void !== null ? 'void' : orUnknown(figures.figures.rate?.value, formatRate)
+    return figures.void !== null ? 'void' : orUnknown(figures.figures.rate?.value, METRICS.rate.format)
   }),
   counted('95 %', 2, ({ figures: { rate } }) => (rate === undefined ? '' : formatRateEnds(rate))),
-  metric('CPU µs', 0, 'cpu', formatMicros),
+  metricColumn('cpu'),
   counted('95 %', 4, ({ figures: { cpu } }) => (cpu === undefined ? '' : formatEnds(cpu, formatMicros))),
   counted('app+proxy µs', 2, ({ cpu }) => (cpu.proxy ? formatParts(cpu, formatMicros) : '')),
-  ...placeColumns('cpu', [`CPU × ${baseline}`, 'CPU rank'], [5, 5, 4]),
   counted('conn/req', 2, ({ upstreamConnections: opened }) => (opened === null ? '' : formatRatio(opened))),
-  metric('bytes', 4, 'bytes', formatRate),
-  metric('first byte ms', 0, 'first-byte', formatSeconds),
-  metric('last byte ms', 0, 'last-byte', formatSeconds),
-  metric('p50 ms', 1, 'median-latency', formatSeconds),
-  metric('p99 ms', 1, 'p99-latency', formatSeconds),
-  metric('mean ms', 3, 'mean-latency', formatSeconds),
-  metric('p90 ms', 3, 'p90-latency', formatSeconds),
-  metric('p97.5 ms', 3, 'p97.5-latency', formatSeconds),
-  metric('start ms', 2, 'startup', formatSeconds),
-  metric('MB ready', 3, 'ready-memory', formatMegabytes),
-  counted('MB peak', 3, ({ figures: { 'peak-memory': peak }, peakMemory }) =>
-    peak === undefined ? formatParts(peakMemory, formatMegabytes) : formatMegabytes(peak.value),
-  ),
-  counted('generator µs', 6, ({ cpu }) => orUnknown(cpu.generator, formatMicros)),
+  ...ALL_METRICS.filter((name) => name !== 'rate' && name !== 'cpu').map(metricColumn),
   right('core', 7, ({ figures }) => orUnknown(figures?.coreUse, formatPercent)),
-  ...(['launches', 'slices', 'disturbed'] as const).map((name) =>
-    right<Entry>(name, 8, ({ figures }) => (figures === undefined ? '' : String(figures[name]))),
-  ),
+  right('launches', 8, ({ figures }) => (figures === undefined ? '' : String(figures.launches))),
 ]
 
-/** The ratio to the baseline, its interval, and the rank; blank where nothing ranks. */
-function placeColumns(
-  metric: MainMetric,
-  [ratio, rank]: readonly [string, string],
-  [value, ends, place]: readonly [number, number, number],
-): ItemColumn<Entry>[] {
-  const told = (itself: string, text: (ratio: Interval) => string) => (entry: Entry) => {
-    const own = entry.places?.[metric]?.ratio ?? null
-    if (own === null) return ''
-    // The baseline over itself is 1, but for rounding.
-    const { value, low, high } = own
-    return [value, low ?? 1, high ?? 1].every((one) => Math.abs(one - 1) < 1e-9) ? itself : text(own)
-  }
-  return [
-    right(
-      ratio,
-      value,
-      told('1', (own) => formatRatio(own.value)),
-    ),
-    right(
-      '95 %',
-      ends,
-      told('', (own) => formatEnds(own, formatRatio)),
-    ),
-    right(rank, place, ({ places }) => (places?.[metric] ? formatRank(places[metric]) : '')),
-  ]
+/** Blank where nothing ranks; the baseline over itself is 1, but for rounding. */
+function ratioText({ places }: Entry, itself: string, text: (ratio: Interval) => string): string {
+  const ratio = places?.rate?.ratio ?? null
+  if (ratio === null) return ''
+  const { value, low, high } = ratio
+  return [value, low ?? 1, high ?? 1].every((one) => Math.abs(one - 1) < 1e-9) ? itself : text(ratio)
 }
 
 /** A column of figures; blank where nothing counts. */
@@ -114,23 +77,13 @@ function counted(
   return right(heading, priority, ({ figures }) => (figures?.void === null ? text(figures) : ''))
 }
 
-function metric(
-  heading: string,
-  priority: number,
-  name: Metric,
-  format: (value: number) => string,
-): ItemColumn<Entry> {
-  return counted(heading, priority, ({ figures: { [name]: found } }) =>
-    found === undefined ? '' : format(found.value),
-  )
+function metricColumn(metric: Metric): ItemColumn<Entry> {
+  const { heading, priority, format } = METRICS[metric]
+  return counted(heading, priority, ({ figures: { [metric]: found }, peakMemory }) => {
+    if (found !== undefined) return format(found.value)
+    return metric === 'peak-memory' ? formatParts(peakMemory, format) : ''
+  })
 }
-
-/** As milliseconds. */
-export function formatSeconds(seconds: number): string {
-  return formatMs(seconds * 1000)
-}
-
-const LATE: Partial<Record<Metric, string>> = { 'median-latency': 'p50', 'p99-latency': 'p99' }
 
 /** What the table rests on, and why something is not in it; of all systems that have it in common in one sentence. */
 export function systemNotes(entries: readonly Entry[], rate: number | undefined): string[] {
@@ -167,10 +120,12 @@ export function systemNotes(entries: readonly Entry[], rate: number | undefined)
       (reason, titles) => `The latency of ${titles} is void: ${reason}.`,
     ),
     ...shared(
-      (one) =>
-        (counts(one) ? listOf((one.openLoop?.late ?? []).flatMap((name) => LATE[name] ?? [])) : null) || null,
-      (percentiles, titles) =>
-        `No ${percentiles} of ${titles}: in more than half of the launches, more than 10 % of it may be the doing of a generator that was late.`,
+      (one) => {
+        const late = counts(one) ? (one.openLoop?.late ?? []).filter((name) => METRICS[name].compared) : []
+        return late.length === 0 ? null : listOf(late.map((name) => METRICS[name].name))
+      },
+      (latencies, titles) =>
+        `No ${latencies} of ${titles}: in more than half of the launches, more than 10 % of it may be the doing of a generator that was late.`,
     ),
     ...shared(
       ({ handshakes }) => handshakes,

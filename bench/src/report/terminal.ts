@@ -41,7 +41,7 @@ export function formatTerminal(document: Document, { color, columns }: TerminalS
     chart === undefined ? '' : chartLines(chart, { color, columns }),
     lines(summary.map((sentence) => `- ${sentence}`)),
     ...formatSections(
-      sections.filter(({ place }) => place === undefined),
+      sections.filter(({ isFolded }) => !isFolded),
       { color, columns },
     ),
     paint('dim', lines([`${subject}.`, `Repeat it: ${command}`])),

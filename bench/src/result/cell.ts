@@ -13,6 +13,11 @@ export interface ConformanceRecord {
   remembered: boolean
 }
 
+/** Its title, with what makes it unlike others of that: `njs (qjs)`. */
+export function nameOf({ title, engine }: Pick<Cell, 'title' | 'engine'>): string {
+  return engine === null ? title : `${title} (${engine.split(' ', 1)[0]})`
+}
+
 /** A system in a race. */
 export interface Cell {
   /** `fastify/hello direct`, of a twin `fastify/hello#2 direct`; of a study its race and system. */

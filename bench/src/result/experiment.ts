@@ -1,6 +1,7 @@
 import type { BodyExpectation } from '@startgrid/loadgen/expectation.ts'
 import type { KeyType } from '@startgrid/nginx/certificate.ts'
 import type { Target } from '@startgrid/wire/target.ts'
+import type { Metric } from './metrics.ts'
 
 /**
  * Systems, races between them, and claims about them: what is measured, as data. A study is one in a file; the grid and
@@ -232,43 +233,8 @@ export interface ProbeContext {
   start(): Promise<{ target: Target; stop(): Promise<unknown> }>
 }
 
-/**
- * What is measured of each launch:
- * - `rate`: responses per second (of a pool: messages per second)
- * - `median-rate`: the median of the rates of single seconds
- * - `cpu`: CPU seconds of server and proxy per request
- * - `mean-latency`, `median-latency` and so on: seconds from when a request was due to its response's last byte, in open loop at the race's
- *   stated rate; of a source's tool, from a request to its response in the closed loop of that tool
- * - `startup`: seconds from the start of the process to its first response
- * - `bytes`: of a response with its headers
- * - `first-byte`, `last-byte`: seconds from a request to that byte of its response's body
- * - `ready-memory`, `peak-memory`: resident bytes at that moment, and the most until the end
- */
-export const METRICS = [
-  'rate',
-  'median-rate',
-  'cpu',
-  'mean-latency',
-  'median-latency',
-  'p90-latency',
-  'p97.5-latency',
-  'p99-latency',
-  'startup',
-  'bytes',
-  'first-byte',
-  'last-byte',
-  'ready-memory',
-  'peak-memory',
-] as const
-
-export type Metric = (typeof METRICS)[number]
-
+/** What one launch measured. */
 export type Figures = Partial<Record<Metric, number>>
-
-/** Whether it is one of the latencies. */
-export function isLatency(metric: Metric): boolean {
-  return metric.endsWith('-latency')
-}
 
 /** A ratio that the source published, and the cells that it is tested on. */
 export interface Claim {

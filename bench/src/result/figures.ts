@@ -1,14 +1,11 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Metric } from './experiment.ts'
+import type { MainMetric, Metric } from './metrics.ts'
 
 /**
  * What follows from the measured: plain data, part of the result. Intervals are of 95 %; figures are means over launches, geometric if they have an
  * interval. Null: not known, or not measured.
  */
-
-/** What ranks and decides: responses per second, or CPU seconds of server and proxy per request. */
-export type MainMetric = 'rate' | 'cpu'
 
 /** What follows from the heats of an experiment. */
 export interface Analysis {

@@ -1,6 +1,7 @@
 import { formatMicros, formatMs, formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import type { Claim, Measured, Metric, Study, System, Workload } from '../../src/result/experiment.ts'
+import type { Claim, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
+import type { Metric } from '../../src/result/metrics.ts'
 import { toolRace } from '../tool.ts'
 
 const hello = (title: string, role: 'single' | 'cluster'): System => ({

@@ -157,7 +157,7 @@ test('the action makes a result a comment of the pull request, and updates it; o
   await assert.rejects(comment({ ...race, analysis: '@everyone' }), { code: 1 })
   assert.ok(!existsSync(`${log}.comment`))
   await comment(race)
-  assert.match(readFileSync(`${log}.comment`, 'utf8'), /^<!-- race -->\n\*\*.+\*\*: /)
+  assert.match(readFileSync(`${log}.comment`, 'utf8'), /^<!-- race -->\n\*\*after handles 35 %/)
   await comment(race)
   const asked = readFileSync(log, 'utf8')
   assert.match(asked, /-f head=somebody:a \$\(branch\)/)

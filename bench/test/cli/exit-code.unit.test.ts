@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sayEnd } from '../../src/cli/exit-code.ts'
+import { sayEnd } from '../../src/cli/measure.ts'
 import type { Result } from '../../src/result/result.ts'
 import { amongCommands, analysed, golden } from '../fixtures/golden.ts'
 import { rateResult, suspectResult } from '../fixtures/results.ts'

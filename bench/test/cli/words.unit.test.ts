@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { APPS, FRAMEWORKS } from '@startgrid/grid/apps.ts'
-import { BENCH } from '../../src/cli/command-line.ts'
-import { findFinished } from '../../src/cli/commands/study.ts'
+import { BENCH } from '../../src/cli/main.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { helpOfCommand, runProgram } from '../../src/cli/program.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { chooseRaces, plannedMs } from '../../src/experiment/study.ts'
-import { newHeat } from '../../src/measure/heat.ts'
-import type { Result } from '../../src/result/result.ts'
-import { writeResult } from '../../src/result/result-file.ts'
 import { PUBLISHED, STUDIES } from '../../studies/index.ts'
 
 /** What words on the command line and in documents mean. Nothing is started. */
@@ -158,32 +153,6 @@ test('the help is one screen of 24 lines, that of each command one of 40, of 80 
 })
 
 const QUICK = { profile: 'quick', heats: undefined, seed: 1 } as const
-
-test('with --all, what a run of this commit has finished with as much effort is not measured again', (t) => {
-  const results = mkdtempSync(join(tmpdir(), 'startgrid-finished-'))
-  t.after(() => rmSync(results, { recursive: true }))
-  const [study] = PUBLISHED
-  assert.ok(study)
-  const wanted = createStudyResult(study, QUICK, '')
-  wanted.versions.startgrid = '1234567'
-  const heats = [newHeat({ race: 'any', heat: 1 })]
-  const store = (directory: string, change: (result: Result) => void) => {
-    const result = structuredClone({ ...wanted, finishedAt: wanted.startedAt, heats })
-    change(result)
-    writeResult(join(results, directory, `${study.name}.json`), result)
-  }
-  store('2026-11-25', (result) => Object.assign(result, { finishedAt: null }))
-  store('2026-11-26', (result) => Object.assign(result.versions, { startgrid: '7654321' }))
-  store('2026-11-27', (result) => Object.assign(result.settings, { heats: 8 }))
-  writeFileSync(join(results, '2026-11-27', 'other.json'), '{}')
-  assert.equal(findFinished(wanted, results), undefined, 'none of these')
-  store('2026-11-23', (result) => Object.assign(result, { seed: 5 }))
-  store('2026-11-24', (result) => Object.assign(result, { seed: 6 }))
-  assert.equal(findFinished(wanted, results)?.seed, 6, 'the newest')
-  wanted.versions.startgrid = '1234567-dirty'
-  store('2026-11-28', () => {})
-  assert.equal(findFinished(wanted, results), undefined, 'nobody knows what a dirty commit was')
-})
 
 test('all studies of sources together take less than 50 minutes with --quick, and leave time for what is measured again', () => {
   const total = PUBLISHED.reduce((sum, study) => {

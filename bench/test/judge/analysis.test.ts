@@ -5,7 +5,8 @@ import { near } from '../../../packages/stats/test/near.ts'
 import type { whyVoid } from '../../src/judge/gates.ts'
 import type { Measured } from '../../src/judge/launches.ts'
 import type { Cell } from '../../src/result/cell.ts'
-import type { Analysis, MainMetric, RaceFigures } from '../../src/result/figures.ts'
+import type { Analysis, RaceFigures } from '../../src/result/figures.ts'
+import type { MainMetric } from '../../src/result/metrics.ts'
 import { analyseAll, cellOf, heatOf, measuredOf, raceOf, sliceOf } from '../fixtures/laboratory.ts'
 
 const NODE = cellOf('node/hello')

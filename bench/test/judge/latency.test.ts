@@ -50,8 +50,8 @@ describe('latencies of a race of the grid', () => {
 
   test('stand in the table of the race, with the rate', () => {
     const text = textOf(result)
-    assert.match(text, /system × node 95 % rank req\/s 95 % CPU µs p50 ms p99 ms/)
-    assert.match(text, /^koa 0\.\S+ .* 2\.00 3\.96/m)
+    assert.match(text, /system × node 95 % rank req\/s 95 % CPU µs mean ms p50 ms p90 ms p97\.5 ms p99 ms/)
+    assert.match(text, /^koa 0\.\S+ .* 2\.00 3\.60 3\.90 3\.96/m)
     assert.match(text, /Latencies: open loop at 10,000 requests per second, the same for all/)
     assert.doesNotMatch(textOf(rateResult()), /p50/)
   })

@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { analyse } from '../../src/judge/analysis.ts'
 import { DOCS, MARKS, storeResult, writePages } from '../../src/publish.ts'
+import { writeOverhead } from '../../src/report/choosing-a-framework.ts'
 import { formatMarkdownPart } from '../../src/report/markdown.ts'
-import { writeOverhead } from '../../src/report/overhead.ts'
 import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import type { Study } from '../../src/result/experiment.ts'
@@ -89,7 +89,7 @@ function docsWithPage(t: TestContext): string {
   const result = measured({ fast: [40_000, 41_000], slow: [20_000, 20_100], wide: [40_000, 40_500] })
   equal(storeResult(result, path), undefined, 'docs do not tell of it')
   mkdirSync(join(path, 'studies'))
-  writeFileSync(join(path, 'studies/paper.md'), PAGE)
+  for (const page of ['README', 'paper']) writeFileSync(join(path, `studies/${page}.md`), PAGE)
   storeResult(result, path)
   return path
 }

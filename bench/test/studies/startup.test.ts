@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { analyse } from '../../src/judge/analysis.ts'
 import { newHeat } from '../../src/measure/heat.ts'
-import { writeStartup } from '../../src/report/startup.ts'
+import { writeStartup } from '../../src/report/choosing-a-framework.ts'
 import { isProbe } from '../../src/result/experiment.ts'
 import { startup } from '../../studies/startup/study.ts'
 

@@ -1,5 +1,5 @@
 import { flag, readCommandLine } from '@startgrid/cli/options.ts'
-import { RACE, REPORT } from '../option-table.ts'
+import { RACE, REPORT } from '../options.ts'
 import type { Command } from '../program.ts'
 
 /** Those that need nothing of the repository. */

@@ -6,9 +6,8 @@ import { createResult } from '../../experiment/result.ts'
 import { runExperiment } from '../../measure/run.ts'
 import { commandOf } from '../../report/output.ts'
 import type { Result } from '../../result/result.ts'
-import { type Measure, measureAndReport } from '../measure.ts'
+import { describePlan, type Measure, measureAndReport } from '../measure.ts'
 import { readOptions } from '../options.ts'
-import { describePlan } from '../plan.ts'
 import type { Program } from '../program.ts'
 
 /** `pnpm bench`: races cells in heats. @returns the exit code */

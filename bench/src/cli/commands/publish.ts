@@ -4,11 +4,10 @@ import { STUDIES } from '../../../studies/index.ts'
 import { overhead } from '../../../studies/overhead/study.ts'
 import { startup } from '../../../studies/startup/study.ts'
 import { DOCS, storeResult, writePages } from '../../publish.ts'
-import { writeOverhead } from '../../report/overhead.ts'
-import { writeStartup } from '../../report/startup.ts'
+import { writeOverhead, writeStartup } from '../../report/choosing-a-framework.ts'
 import { isStudy } from '../../result/experiment.ts'
 import { openResults } from '../../result/result-file.ts'
-import { PUBLISH } from '../option-table.ts'
+import { PUBLISH } from '../options.ts'
 import type { Program } from '../program.ts'
 
 /**

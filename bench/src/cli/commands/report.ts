@@ -1,10 +1,10 @@
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
-import { commentOf } from '../../report/comment.ts'
 import { prepareOutput, writeReports } from '../../report/output.ts'
+import { commentOf } from '../../report/report.ts'
 import { openResults } from '../../result/result-file.ts'
-import { REPORT } from '../option-table.ts'
+import { REPORT } from '../options.ts'
 import type { Program } from '../program.ts'
 
 /**
