@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing/app.ts'
 import { hello } from '../src/hello.ts'
 import { serve } from './serve.ts'
 

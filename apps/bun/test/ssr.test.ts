@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { AppOptions } from '#shared/app-options.ts'
-import { createOptions, INFO } from '#shared/testing/options.ts'
+import { createOptions, INFO } from '#shared/testing/app.ts'
 import { testPage, testPageQueue } from '#shared/testing/page.ts'
 import { ssr } from '../src/ssr.ts'
 import { serve } from './serve.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing/app.ts'
 import { status } from '../src/status.ts'
 import { serve } from './serve.ts'
 

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { bodyLimit, H3, serve as serveH3 } from 'h3'
 import type { AppOptions } from '#shared/app-options.ts'
-import { serve } from '#shared/testing/options.ts'
+import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
 import { keepTrusted } from '../src/forwarded.ts'

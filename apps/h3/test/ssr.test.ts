@@ -1,5 +1,5 @@
 import type { AppOptions } from '#shared/app-options.ts'
-import { serve } from '#shared/testing/options.ts'
+import { serve } from '#shared/testing/app.ts'
 import { testPage, testPageUnderLoad } from '#shared/testing/page.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { ssr } from '../src/ssr.ts'

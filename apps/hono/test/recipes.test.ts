@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { AppOptions } from '#shared/app-options.ts'
-import { serve } from '#shared/testing/options.ts'
+import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
 import { takeOrigin } from '../src/forwarded.ts'

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import request from 'supertest'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing/app.ts'
 import { createApp } from '../src/app.ts'
 import { hello } from '../src/hello.ts'
 

@@ -11,7 +11,7 @@ import { startNginx } from '@startgrid/nginx/instance.ts'
 import { ASSETS, ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { PROBLEM } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing/app.ts'
 import { renderConfig } from '../src/render.ts'
 import { start } from './start.ts'
 

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
-import { createOptions } from '#shared/testing/options.ts'
+import { createOptions } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { renderConfig } from '../src/render.ts'
 

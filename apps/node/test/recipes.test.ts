@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { AppOptions } from '#shared/app-options.ts'
-import { serve } from '#shared/testing/options.ts'
+import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
 

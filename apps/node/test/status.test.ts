@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { createOptions, serve } from '#shared/testing/options.ts'
+import { createOptions, serve } from '#shared/testing/app.ts'
 import { createApp } from '../src/app.ts'
 import { status } from '../src/status.ts'
 

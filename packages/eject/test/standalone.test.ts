@@ -88,7 +88,7 @@ async function reloads(page: Page, origin: string, path: string): Promise<void> 
   await page.goto(`${origin}/`)
   const filter = page.getByRole('searchbox')
   await filter.pressSequentially('assam')
-  await page.waitForFunction("document.querySelector('output')?.textContent !== '50 of 50'")
+  await page.locator('output').filter({ hasNotText: '50 of 50' }).waitFor()
   const source = join(path, 'shared/page/shop/catalogue.tsx')
   const text = readFileSync(source, 'utf8')
   await writeUntilSeen(page, source, text.replace('Our teas', 'Our finest teas'), 'Our finest teas')

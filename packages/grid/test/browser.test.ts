@@ -90,11 +90,11 @@ async function useFilter(page: Page): Promise<void> {
     .waitFor()
   const total = await page.locator('ul.teas > li').count()
   await page.getByRole('searchbox').pressSequentially('assam')
-  await page.waitForFunction("document.querySelector('output')?.textContent !== '50 of 50'")
+  await page.locator('output').filter({ hasNotText: '50 of 50' }).waitFor()
   const shown = await page.locator('ul.teas > li').count()
   assert.equal(await count.textContent(), `${shown} of 50`)
   assert.ok(shown > 0 && shown < total)
   for (const name of await page.locator('ul.teas > li h3').allTextContents()) assert.match(name, /assam/i)
   await page.getByRole('searchbox').fill('')
-  await page.waitForFunction("document.querySelector('output')?.textContent === '50 of 50'")
+  await page.locator('output').filter({ hasText: '50 of 50' }).waitFor()
 }

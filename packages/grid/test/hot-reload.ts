@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
+import { until } from '@startgrid/cli/until.ts'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import type { App } from '../src/apps.ts'
 import { type Launch, launch } from '../src/launcher.ts'
@@ -40,7 +41,8 @@ export function testHotReload(apps: readonly App[]): void {
         assert.notEqual(await page.locator('output').textContent(), '50 of 50')
 
         await copy.edit('shop/page.css', 'h1 {', 'h1 { letter-spacing: 7px;')
-        await page.waitForFunction("getComputedStyle(document.querySelector('h1')).letterSpacing === '7px'")
+        const spacing = "getComputedStyle(document.querySelector('h1')).letterSpacing"
+        await until('the style is not seen', async () => (await page.evaluate(spacing)) === '7px', 120)
         assert.ok(await isMarked(page), 'the page was reloaded')
         assert.match(await (await copy.fetch('/')).text(), /Our finest teas/)
         const warning = /Invalid DOM property/
@@ -82,7 +84,12 @@ export function testHotReload(apps: readonly App[]): void {
         await visit.page.getByRole('heading', { name: 'Our teas' }).waitFor()
         await mark(visit.page)
         await copy.append('src/ssr.ts', "console.log('A new process.')\n")
-        await visit.page.waitForFunction("!('isMarked' in window)")
+        // While the browser loads it again, nothing can be asked.
+        await until(
+          'the page was not loaded again',
+          async () => !(await isMarked(visit.page).catch(() => true)),
+          120,
+        )
         await seen(visit.page, visit.page.getByRole('heading', { name: 'Our teas' }))
         assert.match(copy.output(), /A new process/)
       })
@@ -117,12 +124,14 @@ async function filter(page: Page, text: string): Promise<void> {
   for (const end = Date.now() + 120_000; Date.now() < end; ) {
     await box.fill('')
     await box.pressSequentially(text)
-    const isFiltered = page.waitForFunction(
-      "document.querySelector('output')?.textContent !== '50 of 50'",
-      undefined,
-      { timeout: 5000 },
+    const filtered = page.locator('output').filter({ hasNotText: '50 of 50' })
+    if (
+      await filtered.waitFor({ timeout: 5000 }).then(
+        () => true,
+        () => false,
+      )
     )
-    if (await isFiltered.then(Boolean, () => false)) return
+      return
   }
   throw new Error(`The filter does not take '${text}'.`)
 }

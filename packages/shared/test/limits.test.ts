@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { limitSilence } from '../src/handler-timeout.ts'
 import { waitsTooLong } from '../src/load-shedding.ts'
-import { serve } from '../src/testing/options.ts'
+import { serve } from '../src/testing/app.ts'
 
 /** How long a response may stand still, and a request may wait. */
 

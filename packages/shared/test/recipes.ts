@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { Problem } from '../src/problem.ts'
-import type { Start } from '../src/testing/app.ts'
-import { createOptions, ERROR } from '../src/testing/options.ts'
+import { createOptions, ERROR, type Start } from '../src/testing/app.ts'
 
 /*
  * What the recipes of every framework promise. An app imports this file first, and its recipes with `import()`, because some of them read

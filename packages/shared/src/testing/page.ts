@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { ASSETS } from '#shared/page/server.js'
 import { PROBLEM } from '../problem.ts'
-import type { Start } from './app.ts'
-import { createOptions, INFO } from './options.ts'
+import { createOptions, INFO, type Start } from './app.ts'
 
 /** The end of the shell, and the start of what React sends when the slow part is there. */
 const SHELL_END = '</footer>'
