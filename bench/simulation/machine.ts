@@ -4,17 +4,14 @@ import type { Random } from '@startgrid/stats/random.ts'
 
 /** Where the speed of a core comes from. All costs are logarithms, above that of a free core. */
 export type Speed =
-  /** Free or shared, each for an exponential time in seconds, and a smaller continuous change. */
+  /** Free or shared, each for an exponential time in seconds, and an Ornstein-Uhlenbeck process: its standard deviation and correlation time. */
   | { kind: 'two-state'; shared: number; free: number; cost: number; sd: number; seconds: number }
-  /** An Ornstein-Uhlenbeck process: its standard deviation and its correlation time in seconds. */
-  | { kind: 'gaussian'; sd: number; seconds: number }
   /** A measured or stored trace: values at equal distances in seconds, replayed from a random place. */
   | { kind: 'trace'; spacing: number; logCost: readonly number[] }
 
 /** The cost that a long run sees on average. */
 export function averageCost(speed: Speed): number {
   if (speed.kind === 'two-state') return (speed.cost * speed.shared) / (speed.shared + speed.free)
-  if (speed.kind === 'gaussian') return 0
   return speed.logCost.reduce((sum, one) => sum + one, 0) / speed.logCost.length
 }
 
@@ -73,12 +70,6 @@ function stepper(speed: Speed, draw: Draw): () => number {
   const again = Math.exp(-STEP / speed.seconds)
   const change = speed.sd * Math.sqrt(1 - again * again)
   let level = speed.sd * draw.normal()
-  const drift = () => {
-    const now = level
-    level = again * level + change * draw.normal()
-    return now
-  }
-  if (speed.kind === 'gaussian') return drift
   const { shared, free, cost } = speed
   let isShared = draw.chance(shared / (shared + free))
   let left = draw.exponential() * (isShared ? shared : free)
@@ -88,6 +79,8 @@ function stepper(speed: Speed, draw: Draw): () => number {
       left = draw.exponential() * (isShared ? shared : free)
     }
     left -= STEP
-    return (isShared ? cost : 0) + drift()
+    const now = (isShared ? cost : 0) + level
+    level = again * level + change * draw.normal()
+    return now
   }
 }

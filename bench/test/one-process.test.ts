@@ -6,7 +6,7 @@ import { test } from 'node:test'
  * same modules again. Outside of these folders, their names end in `.unit.test.ts`.
  */
 
-const files = globSync(['{experiment,golden,judge,report,result}/**/*.test.ts', '**/*.unit.test.ts'], {
+const files = globSync(['{experiment,golden,judge,report}/**/*.test.ts', '**/*.unit.test.ts'], {
   cwd: import.meta.dirname,
   exclude: ['**/browser.test.ts'],
 })

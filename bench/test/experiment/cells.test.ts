@@ -1,132 +1,226 @@
-import assert from 'node:assert/strict'
+import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { APPS, ROLES } from '@startgrid/grid/apps.ts'
+import { createRandom } from '@startgrid/stats/random.ts'
 import { describePlan } from '../../src/cli/measure.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { heatsWithin, leastTimeMs } from '../../src/experiment/budget.ts'
-import { expectedHeatMs, planCells, planHeats } from '../../src/experiment/cells.ts'
+import { expectedHeatMs, fitToMachine, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
+import { BEYOND, durationFor, openLoopsMs } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
+import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/experiment/schedule.ts'
+import type { LoadRace, System } from '../../src/result/experiment.ts'
+import { PAPER } from '../fixtures/laboratory.ts'
 
-const plan = (...args: string[]) => planCells(gridExperiment(readOptions(args)))
+function plan(...words: string[]) {
+  const options = readOptions(words)
+  return createResult(gridExperiment(options), options, '')
+}
 
 describe('cells', () => {
-  test('every app in both topologies, and one twin per role', () => {
-    const cells = plan()
-    assert.equal(cells.length, (APPS.length + ROLES.length) * 2)
-    assert.equal(new Set(cells.map(({ id }) => id)).size, cells.length)
-    const twins = cells.filter(({ twinOf }) => twinOf !== null).map(({ id, twinOf }) => [id, twinOf])
-    assert.deepEqual(twins.slice(0, 2), [
+  test('are every app in both topologies, and one twin per role', () => {
+    const { cells } = plan()
+    equal(cells.length, (APPS.length + ROLES.length) * 2)
+    equal(new Set(cells.map(({ id }) => id)).size, cells.length)
+    const twins = cells.flatMap(({ id, twinOf }) => (twinOf === null ? [] : [[id, twinOf]]))
+    deepEqual(twins.slice(0, 2), [
       ['node/hello#2 direct', 'node/hello'],
       ['node/hello#2 nginx', 'node/hello'],
     ])
-    assert.equal(twins.length, 6)
+    equal(twins.length, 6)
+    const other = plan('--only', 'koa/ssr,bun/ssr').cells.find(({ twinOf }) => twinOf !== null)
+    deepEqual([other?.app, other?.twinOf], ['koa/ssr#2', 'koa/ssr'], 'without node it is the first app')
   })
 
-  test('the twin runs what its original runs; without node it is the first app', () => {
-    const [twin] = plan('--only', 'koa/ssr,bun/ssr').filter(({ twinOf }) => twinOf !== null)
-    assert.equal(twin?.app, 'koa/ssr#2')
-    assert.equal(twin?.twinOf, 'koa/ssr')
-  })
-
-  test('the first topology of a launch carries the warm-up, the others only their own path', () => {
-    const lengths = plan('--only', 'node/hello,bun/hello', '--topology', 'nginx,direct,nginx-tls').map(
-      ({ app, topology, warmupMs }) => [app, topology, warmupMs],
-    )
-    assert.deepEqual(lengths.slice(0, 6), [
-      ['node/hello', 'nginx', 1000],
-      ['node/hello', 'direct', 250],
-      ['node/hello', 'nginx-tls', 250],
-      ['bun/hello', 'nginx', 250],
-      ['bun/hello', 'direct', 250],
-      ['bun/hello', 'nginx-tls', 250],
+  test('have the warm-up in the first topology of a launch, in others only that of their own path', () => {
+    const { cells } = plan('--only', 'node/hello,bun/hello', '--topology', 'nginx,direct,nginx-tls')
+    const lengths = cells.map(({ app, topology, warmupMs }) => `${app} ${topology} ${warmupMs}`)
+    deepEqual(lengths.slice(0, 3), [
+      'node/hello nginx 1000',
+      'node/hello direct 250',
+      'node/hello nginx-tls 250',
     ])
+    equal(lengths[3], 'bun/hello nginx 250')
   })
 
-  test('connections by role, or as given', () => {
-    const connections = (...args: string[]) => [...new Set(plan(...args).map((cell) => cell.connections))]
-    assert.deepEqual(connections(), [64, 8])
-    assert.deepEqual(connections('--connections', '8'), [8])
+  test('have connections by role, or as given', () => {
+    const connections = (...words: string[]) => [
+      ...new Set(plan(...words).cells.map((cell) => cell.connections)),
+    ]
+    deepEqual([connections(), connections('--connections', '8')], [[64, 8], [8]])
+  })
+
+  test('have open loops with --latency: every app in every topology, no twin, no page that NGINX interprets', () => {
+    const { cells, settings } = plan('--latency', '--only', 'node,njs')
+    deepEqual(
+      cells.filter(({ openLoop }) => !openLoop).map(({ app }) => app),
+      ['node/hello#2', 'njs/ssr', 'node/ssr#2', 'node/status#2'].flatMap((app) => [app, app]),
+    )
+    deepEqual(settings.openLoop, { minMs: 500, maxMs: 3000 })
+    const without = plan()
+    equal(without.settings.openLoop, null)
+    ok(without.cells.every(({ openLoop }) => !openLoop))
+  })
+
+  test('of a study are warmed as the system says itself, else as its race does, else as its framework needs', () => {
+    const warmupOf = (own: Partial<System>, race: Partial<LoadRace>) => {
+      const { fast = { title: 'none' } } = PAPER.systems
+      const systems = { ...PAPER.systems, fast: { ...fast, ...own } }
+      const races = { race: { ...(PAPER.races.race as LoadRace), ...race } }
+      return planCells({ ...PAPER, systems, races })[0]?.warmupMs
+    }
+    const longer = { warmupMs: 2500 }
+    deepEqual(
+      [warmupOf({}, {}), warmupOf({}, longer), warmupOf({ warmupMs: 4000 }, longer)],
+      [1000, 2500, 4000],
+    )
+  })
+
+  test('get the cores that there are; processes that share a core become warm in turn', () => {
+    const cells = planCells(PAPER)
+    const before = cells.map(({ warmupMs }) => warmupMs)
+    fitToMachine(cells, 2)
+    const fitted = cells.map(({ cores, warmupMs }, index) => [cores.given, warmupMs / (before[index] ?? 1)])
+    deepEqual(fitted, [
+      [1, 1],
+      [1, 1],
+      [2, 2],
+    ])
   })
 })
 
 describe('heats', () => {
-  test('every role has its n-th heat before any has its next', () => {
-    const heats = planHeats(['hello', 'ssr', 'status'], 4, 1)
-    assert.deepEqual(
-      heats.map(({ heat }) => heat),
-      [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
-    )
-    for (let n = 0; n < 12; n += 3) {
-      assert.deepEqual(
-        heats
-          .slice(n, n + 3)
-          .map(({ race }) => race)
-          .toSorted(),
-        ['hello', 'ssr', 'status'],
-      )
-    }
-  })
-
-  test('the same seed gives the same plan, however many heats', () => {
-    assert.deepEqual(planHeats(['hello', 'ssr'], 4, 7), planHeats(['hello', 'ssr'], 9, 7).slice(0, 8))
+  test('are in random order, but every role has its n-th before any has its next', () => {
+    const roles = ['hello', 'ssr', 'status']
+    const heats = planHeats(roles, 4, 1)
+    deepEqual([...new Set(heats.map(({ heat }) => heat))], [1, 2, 3, 4])
+    for (const own of Map.groupBy(heats, ({ heat }) => heat).values())
+      deepEqual(own.map(({ race }) => race).toSorted(), roles)
+    deepEqual(planHeats(roles, 9, 1).slice(0, 12), heats, 'the same seed, however many heats')
     const orders = Array.from({ length: 20 }, (_, seed) =>
-      planHeats(['hello', 'ssr'], 4, seed).map(({ race }) => race),
+      String(planHeats(roles, 4, seed).map(({ race }) => race)),
     )
-    assert.ok(new Set(orders.map(String)).size > 10)
+    ok(new Set(orders).size > 10)
   })
 
-  test('a heat takes under eight seconds per launch in every profile', () => {
-    for (const words of [[], ['--quick']]) {
-      const options = readOptions(words)
-      const { cells, settings } = createResult(gridExperiment(options), options, '')
-      for (const role of ['hello', 'ssr', 'status']) {
+  test('take the time that the profiles promise, and under eight seconds per launch', () => {
+    for (const [words, mostMs] of [
+      [[], 305_000],
+      [['--quick'], 45_000],
+    ] as const) {
+      const { cells, settings } = plan(...words)
+      const total = settings.heats * expectedHeatMs(cells, settings)
+      ok(total < mostMs, `${total}`)
+      for (const role of ROLES) {
         const own = cells.filter((cell) => cell.role === role)
-        assert.ok(expectedHeatMs(own, settings) < 8000 * (options.apps.length / 3 + 1), `${words} ${role}`)
+        ok(expectedHeatMs(own, settings) < 8000 * (APPS.length / 3 + 1), `${words} ${role}`)
       }
     }
   })
 
-  test('the profiles keep the times that they promise', () => {
-    const total = (...words: string[]) => {
-      const options = readOptions(words)
-      const { cells, settings } = createResult(gridExperiment(options), options, '')
-      return settings.heats * expectedHeatMs(cells, settings)
-    }
-    assert.ok(total('--quick') < 45_000, String(total('--quick')))
-    assert.ok(total() < 305_000, String(total()))
+  test('are as many as fit into the time, 2 to 100', () => {
+    const whole = plan()
+    deepEqual(
+      [1, 320, 86_400].map((seconds) => heatsWithin(seconds * 1000, whole)),
+      [2, 3, 100],
+    )
+    const two = { ...whole, cells: whole.cells.filter(({ app }) => /^(node|fastify)\//.test(app)) }
+    ok(heatsWithin(600_000, whole) > 3 && heatsWithin(300_000, two) > 6)
+    const least = leastTimeMs(whole)
+    ok(least > 120_000 && least < 240_000, `${least}`)
+    ok(least > leastTimeMs({ ...whole, cells: whole.cells.filter(({ role }) => role === 'hello') }))
+  })
+
+  test('are told by a dry run: systems, starts, time and what to expect', () => {
+    const result = plan()
+    const text = describePlan('Grid', result.experiment, result)
+    match(text, /^Grid: 3 starts of every system, about \d+:\d\d \(minutes:seconds\)/)
+    match(text, /^ {2}hello: node; fastify; express; .*; node#2$/m)
+    match(text, /A default run shows differences of about 10 %/)
+    ok(
+      text.split('\n').every((line) => line.length <= 80),
+      text,
+    )
   })
 })
 
-test('a dry run tells systems, starts, time and what to expect', () => {
-  const options = readOptions([])
-  const experiment = gridExperiment(options)
-  const text = describePlan('Grid', experiment, createResult(experiment, options, ''))
-  assert.match(text, /A default run shows differences of about 10 %/)
-  assert.match(text, /^Grid: 3 starts of every system, about \d+:\d\d \(minutes:seconds\)/)
-  assert.match(text, /^ {2}hello: node; fastify; express; .*; node#2$/m)
-  assert.ok(
-    text.split('\n').every((line) => line.length <= 80),
-    text,
-  )
+describe('an open loop', () => {
+  test('lasts until enough samples lie beyond the percentile over all launches, within its ends', () => {
+    const free = { minMs: 0, maxMs: Number.POSITIVE_INFINITY }
+    for (const [percentile, rate] of [
+      [99, 1000],
+      [99.9, 20_000],
+      [50, 3],
+    ] as const) {
+      const samples = (3 * rate * durationFor(percentile, rate, 1 / 3, free)) / 1000
+      const beyond = samples * (1 - percentile / 100)
+      ok(beyond >= 1.05 * BEYOND && beyond < 1.15 * BEYOND, `${beyond} beyond p${percentile}`)
+    }
+    const span = { minMs: 1000, maxMs: 3000 }
+    deepEqual([durationFor(99, 1e6, 1, span), durationFor(99, 1, 1, span)], [1000, 3000])
+  })
+
+  test('takes the longest time in a plan, until the rate is known', () => {
+    const settings = { openLoop: { minMs: 1000, maxMs: 3000 }, heats: 3 }
+    const cells = [{ openLoop: true }, { openLoop: false }, { openLoop: true }]
+    equal(openLoopsMs(cells, settings), 6000)
+    equal(openLoopsMs(cells, settings, 1e6), 2000)
+    equal(openLoopsMs(cells, { ...settings, openLoop: null }), 0)
+  })
 })
 
-const all = readOptions([])
-const wholePlan = createResult(gridExperiment(all), all, '')
+describe('the slices of a heat', () => {
+  const { cells } = plan('--role', 'hello')
+  const [cell] = cells
+  ok(cell)
+  const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)
+  const idsIn = (pass: ReturnType<typeof schedulePasses>[number]) => idsOf(pass.map((one) => one.cell))
+  const planned = cells.map((one) => ({ cell: one, every: 1, durationMs: 50 }))
 
-test('more time gives more heats', () => {
-  assert.equal(heatsWithin(320_000, wholePlan), 3)
-  assert.ok(heatsWithin(600_000, wholePlan) > 3)
-  const few = { ...wholePlan, cells: wholePlan.cells.filter(({ app }) => /^(node|fastify)\//.test(app)) }
-  assert.ok(heatsWithin(300_000, few) > 6)
-  assert.equal(heatsWithin(1000, wholePlan), 2)
-  assert.equal(heatsWithin(86_400_000, wholePlan), 100)
-})
+  test('of warm-up are as many as each cell needs, and end with one of each; the seed gives their order', () => {
+    const order = scheduleWarmup(cells, createRandom(1))
+    for (const one of cells)
+      equal(order.filter((other) => other === one).length, Math.ceil(one.warmupMs / 250), one.id)
+    deepEqual(idsOf(order.slice(-cells.length)).toSorted(), idsOf(cells).toSorted())
+    notEqual(String(idsOf(scheduleWarmup(cells, createRandom(2)))), String(idsOf(order)))
+  })
 
-test('the least time is that of two heats of every role', () => {
-  const least = leastTimeMs(wholePlan)
-  assert.ok(least > 120_000 && least < 240_000, `${least}`)
-  assert.ok(
-    least > leastTimeMs({ ...wholePlan, cells: wholePlan.cells.filter(({ role }) => role === 'hello') }),
-  )
+  test('are one of each cell in every pass, in another order', () => {
+    const passes = schedulePasses(planned, 19, createRandom(1))
+    equal(passes.length, 19)
+    for (const pass of passes) deepEqual(idsIn(pass).toSorted(), idsOf(cells).toSorted())
+    ok(new Set(passes.map((pass) => String(idsIn(pass)))).size > 15)
+  })
+
+  test('that are long join every k-th pass from the first on, at its end', () => {
+    const long = { cell, every: 6, durationMs: 600 }
+    const passes = schedulePasses([long, ...planned.slice(1)], 19, createRandom(3))
+    const joined = [...passes.entries()].filter(([, pass]) => pass.includes(long))
+    deepEqual(
+      joined.map(([index]) => index),
+      [0, 6, 12],
+    )
+    for (const [, pass] of joined) equal(pass.at(-1), long)
+  })
+
+  test('last at least 4 connections / rate, and are measured about as long as others, three times at least', () => {
+    const settings = { slices: 19, sliceMs: 50 }
+    const fast = { cell, rate: 50_000 }
+    const fit = (connections: number, rate: number) => {
+      const { passes, cells: fitted } = fitPasses([fast, { cell: { ...cell, connections }, rate }], settings)
+      return [passes, fitted[1]?.every, fitted[1]?.durationMs]
+    }
+    deepEqual(fit(64, 50_000), [19, 1, 50])
+    deepEqual(fit(64, 0), [19, 1, 50])
+    deepEqual(fit(64, 1280), [19, 4, 200])
+    deepEqual(fit(8, 54), [19, 6, 593])
+    deepEqual(fit(64, 20), [19, 6, 2000], 'a warm-up that others took decides nothing for long')
+    // A study that asks for slices of seconds gets one.
+    const { passes, cells: fitted } = fitPasses(
+      [{ ...fast, cell: { ...cell, leastSliceMs: 5000 } }],
+      settings,
+    )
+    deepEqual([passes, fitted[0]?.every, fitted[0]?.durationMs], [1, 1, 5000])
+  })
 })

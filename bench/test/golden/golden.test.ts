@@ -1,9 +1,21 @@
+import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import type { Document } from '../../src/report/document.ts'
+import type { LoadResult } from '@startgrid/loadgen/result.ts'
+import type { Target } from '@startgrid/wire/target.ts'
+import { measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
+import { QUIET } from '../../simulation/scenarios.ts'
+import { World } from '../../simulation/world.ts'
+import { createStudyResult } from '../../src/experiment/result.ts'
+import { analyse } from '../../src/judge/analysis.ts'
+import type { LastingGenerator } from '../../src/load/generator.ts'
+import { runHeats } from '../../src/measure/heats.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
 import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
+import type { Study } from '../../src/result/experiment.ts'
+import type { Heat } from '../../src/result/heat.ts'
+import type { Result } from '../../src/result/result.ts'
+import { histogramOf } from '../fixtures/evidence.ts'
 import { golden, NAMES } from '../fixtures/golden.ts'
 
 /**
@@ -11,13 +23,12 @@ import { golden, NAMES } from '../fixtures/golden.ts'
  * `node --test --test-update-snapshots bench/test/golden` writes them again, and the diff is for the reviewer.
  */
 
-const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const STYLE = { columns: 80, color: false }
 const asText = { serializers: [(text: string) => text] }
 
 function keep(context: TestContext, name: string, files: Readonly<Record<string, string>>): void {
   for (const [file, text] of Object.entries(files))
-    context.assert.fileSnapshot(text, `${FOLDER}${name}/${file}`, asText)
+    context.assert.fileSnapshot(text, `${import.meta.dirname}/${name}/${file}`, asText)
 }
 
 /** One line per entry, so that a diff names the cell. */
@@ -28,23 +39,170 @@ function linesOf(figures: object): string {
     .join('\n')}\n`
 }
 
-function reportsOf(document: Document): Record<string, string> {
-  return {
-    'terminal.txt': formatTerminal(document, STYLE),
-    'markdown.txt': formatMarkdown(document),
-  }
-}
-
 for (const name of NAMES)
   test(`${name}: figures and reports are as they were`, (context) => {
     const result = golden(name)
     const { analysis, warnings } = result
     const document = documentOf(result)
     keep(context, name, {
-      'figures.txt': linesOf({
-        ...(Array.isArray(analysis) ? { cells: analysis } : analysis),
-        warnings,
-      }),
-      ...reportsOf(document),
+      'figures.txt': linesOf({ ...analysis, warnings }),
+      'terminal.txt': formatTerminal(document, STYLE),
+      'markdown.txt': formatMarkdown(document),
     })
   })
+
+/** The same seed in the same simulated world gives the same heats and figures. A digest of each part, so that a diff names what has changed. */
+function keepDigests(context: TestContext, name: string, parts: Readonly<Record<string, unknown>>): void {
+  const digestOf = (value: unknown) =>
+    createHash('sha256').update(JSON.stringify(value, inOrder)).digest('hex')
+  const lines = Object.entries(parts).map(([part, value]) => `${part} ${digestOf(value)}\n`)
+  keep(context, 'simulation', { [`${name}.txt`]: lines.join('') })
+}
+
+/** The order of fields says nothing, nor does one that is null. */
+function inOrder(_: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  const known = Object.entries(value).filter(([, one]) => one !== null)
+  return Object.fromEntries(known.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Without what says when and where it ran. */
+function partsOf(heats: readonly Heat[]) {
+  const measured = heats.map(({ startedAt: _, ...heat }) => heat)
+  return {
+    schedule: heats.map(({ race, heat, slices }) => [race, heat, slices.map(({ cell }) => cell)]),
+    ...Object.fromEntries(measured.map((heat) => [`${heat.race} ${heat.heat}`, heat])),
+  }
+}
+
+test('a simulated race', async (context) => {
+  const run = await measureByBenchmark(new World(QUIET, 5), { heats: 2, seed: 1 })
+  const { heats, analysis } = run.result()
+  // What this machine's kernel counted.
+  for (const slice of heats.flatMap(({ slices }) => slices)) delete slice.detail
+  for (const one of analysis?.cells ?? []) one.upstreamConnections = null
+  keepDigests(context, 'race', { ...partsOf(heats), figures: analysis })
+})
+
+const app = (framework: string, role: string) => ({
+  title: `${framework} ${role}`,
+  app: { package: `apps/${framework}`, role },
+})
+
+/** Apps of the world, directly and behind NGINX, with a probe beside them. */
+const STUDY: Study = {
+  name: 'simulated',
+  title: 'a study in a simulated world',
+  question: 'Does it stay the same?',
+  systems: {
+    'node/hello': app('node', 'hello'),
+    'fastify/hello': app('fastify', 'hello'),
+    'express/hello': { ...app('express', 'hello'), nginx: { front: 'nginx' } },
+    'node/ssr': app('node', 'ssr'),
+    'koa/ssr': { ...app('koa', 'ssr'), cores: 2 },
+    probed: { title: 'probed' },
+  },
+  races: {
+    hello: {
+      systems: ['node/hello', 'fastify/hello', 'express/hello'],
+      workload: { path: '/json', expect: {} },
+      connections: 64,
+      openLoop: ['node/hello', 'fastify/hello'],
+    },
+    ssr: {
+      systems: ['node/ssr', 'koa/ssr'],
+      workload: { path: '/', expect: {} },
+      connections: 8,
+      sliceMs: 500,
+    },
+    probes: { systems: ['probed'], probe: async () => ({ startup: 0.25 }), expectedMs: 1 },
+  },
+  claims: [
+    {
+      id: 'rate',
+      says: 'fastify gives 0.8 of the responses of node',
+      race: 'hello',
+      metric: 'rate',
+      over: 'fastify/hello',
+      under: 'node/hello',
+      published: [8, 10],
+      because: ({ cpu, openRate }) => `${cpu('hello', 'node/hello').app} at ${openRate('hello')}`,
+    },
+    {
+      id: 'latency',
+      says: 'fastify is as late as node',
+      race: 'hello',
+      metric: 'median-latency',
+      over: 'fastify/hello',
+      under: 'node/hello',
+      published: [1, 1],
+    },
+  ],
+  steps: [{ what: 'fastify', race: 'hello', from: 'node/hello', to: 'fastify/hello' }],
+}
+
+test('a simulated study', async (context) => {
+  const world = new World(QUIET, 5)
+  const options = { profile: 'quick', heats: undefined, seed: 3 } as const
+  const result = createStudyResult(STUDY, options, '')
+  result.conformance = result.cells.map(({ id }) => ({
+    ...{ cell: id, checked: 1, differences: [], remembered: false },
+  }))
+  result.settings.cores = { server: 0, servers: [0], generator: 1 }
+  for (const { cores } of result.cells) cores.given = 1
+  const run = { ...silentRun(result), experiment: STUDY, ...simulateLoads(world, result) }
+  await onClockOf(world, () => runHeats(run))
+  // What this machine's kernel counted.
+  for (const { detail } of result.heats.flatMap(({ slices }) => slices))
+    if (detail) detail.otherConnections = null
+  keepDigests(context, 'study', { ...partsOf(result.heats), figures: analyse(STUDY, result) })
+})
+
+/** Servers of the world, and a generator that also offers open loops. */
+function simulateLoads(world: World, result: Result) {
+  const { generator, start, load } = simulate(world, result)
+  const offer: LastingGenerator['offer'] = async ({ target, rate, durationMs = 0, onPhase }) => {
+    await onPhase?.('open')
+    const seconds = durationMs / 1000
+    const done = load(target as Target, seconds)
+    const capacity = done.requests / done.seconds
+    return loadOf({ capacity, seconds, rate })
+  }
+  return { start, generator: { ...generator, offer } as unknown as LastingGenerator }
+}
+
+interface Offered {
+  capacity: number
+  seconds: number
+  rate: number | undefined
+}
+
+/** What a queue with one server would show: waits grow with the use of the server, and above its capacity with the time. */
+function loadOf({ capacity, seconds, rate = capacity }: Offered): LoadResult {
+  const isOpen = rate !== capacity
+  const factor = Math.max(1, rate / capacity)
+  const requests = Math.round(rate * seconds)
+  const lasted = seconds * factor
+  const meanMs = 1000 / capacity / (1 - Math.min(0.98, rate / capacity))
+  const queueMs = (factor - 1) * seconds * 1000
+  const at = (part: number) => -Math.log(1 - part) * meanMs + part * queueMs
+  const values = Array.from({ length: 12_000 }, (_, index) => at((index + 0.5) / 12_000))
+  const mean = values.reduce((sum, one) => sum + one, 0) / values.length
+  const latency = { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(0.9999) }
+  const lag = { mean: 0.01, p50: 0.01, p90: 0.02, p99: 0.03, p999: 0.04, max: 0.05 }
+  const load = {
+    requests,
+    seconds: lasted,
+    rate: requests / lasted,
+    errors: {},
+    checked: Math.ceil(requests / 100),
+    latency,
+    service: latency,
+    lag: isOpen ? lag : null,
+    histograms: { latency: histogramOf(values), service: '', lag: histogramOf([1e-5, 2e-5]) },
+    openLoop: isOpen ? { offered: rate, achieved: Math.min(rate, capacity) } : null,
+    statuses: {},
+    self: { bound: false, waitSeconds: 0 },
+  } satisfies Partial<Record<keyof LoadResult, unknown>>
+  return load as unknown as LoadResult
+}

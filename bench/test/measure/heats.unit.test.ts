@@ -1,10 +1,22 @@
-import assert from 'node:assert/strict'
-import { beforeEach, mock, test } from 'node:test'
+import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict'
+import { beforeEach, describe, mock, test } from 'node:test'
+import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
+import { newCell } from '../../src/experiment/cells.ts'
+import { commonRate } from '../../src/experiment/open-loop.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
+import type { LastingGenerator } from '../../src/load/generator.ts'
+import { baseOf, measureAtCommonRate } from '../../src/measure/common-rate.ts'
+import { measurePasses, runHeat } from '../../src/measure/heat.ts'
 import { runHeats } from '../../src/measure/heats.ts'
-import type { ProbeRace } from '../../src/result/experiment.ts'
+import type { Cell } from '../../src/result/cell.ts'
+import type { ProbeRace, Study } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
 import type { Warning } from '../../src/result/result.ts'
+import type { Server } from '../../src/servers/servers.ts'
+import { fakeGenerator, histogramOf, uniform } from '../fixtures/evidence.ts'
+import { measureOnPaper, PAPER, paperSliceOf } from '../fixtures/laboratory.ts'
+
+/** Heats without servers and without load: nothing takes time but what a test adds to the clock. */
 
 let now = 0
 mock.method(performance, 'now', () => now)
@@ -12,58 +24,219 @@ beforeEach(() => {
   now = 0
 })
 
-/** A race whose heats move on the clock. @param seconds of each of them */
-function raceOf(expectedMs: number, seconds: readonly number[], maxTimeMs: number | null) {
-  const race: ProbeRace = {
-    systems: ['probed'],
-    expectedMs,
-    probe: async (_system, { heat }) => {
-      now += 1000 * (seconds[heat - 1] ?? 0)
-      return { rate: 1 }
-    },
-  }
-  const experiment = { name: '', systems: { probed: { title: 'probed' } }, races: { race }, claims: [] }
-  const options = { profile: 'full', heats: seconds.length, seed: 1 } as const
-  const result = createStudyResult(experiment, options, '')
-  result.settings.maxTimeMs = maxTimeMs
-  const said: string[] = []
-  const warnings: Warning[] = []
-  const run = {
-    ...{ experiment, result },
-    progress: { begin() {}, update() {}, stop() {}, say: (text: string) => said.push(text) },
-    endsAt: maxTimeMs ?? Number.POSITIVE_INFINITY,
-    signal: new AbortController().signal,
-    warn: (warning: Warning) => warnings.push(warning),
-    store() {},
-  } as unknown as Parameters<typeof runHeats>[0]
-  return { run, said, warnings, heats: () => result.heats.map(({ heat }: Heat) => heat) }
+const ACCOUNT = {
+  cpuSeconds: { app: 0.1, proxy: 0, generator: 0.1 },
+  disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
 }
 
-test('a run without a limit has all its heats, and says how long they take', async () => {
-  const { run, said, heats, warnings } = raceOf(20_000, [20, 90, 20], null)
-  await runHeats(run)
-  assert.deepEqual(said, ['3 heats, about 1:00 (minutes:seconds).'])
-  assert.deepEqual([heats(), warnings], [[1, 2, 3], []])
+interface Setting {
+  seed?: number
+  onRun?(plan: LoadOptions): void
+  offer?: LastingGenerator['offer']
+  measure?: typeof measurePasses
+}
+
+/** @param rates responses per second, by the place of a cell */
+function heatOf(
+  cells: Cell[],
+  rates: readonly number[],
+  { seed = 7, onRun, offer, measure = measurePasses }: Setting,
+): Promise<Heat> {
+  // Of every cell the port is its place.
+  const running = cells.map(({ id }, index): [string, Server] => [
+    id,
+    {
+      target: { host: '127.0.0.1', port: index + 1 },
+      whyEnded: async () => null,
+      beginAccount: async () => async () => () => ACCOUNT,
+    },
+  ])
+  const generator = fakeGenerator(async (plan) => {
+    onRun?.(plan)
+    const seconds = plan.durationMs / 1000
+    const rate = rates[('port' in plan.target ? plan.target.port : 0) - 1] ?? 0
+    return { requests: rate * seconds, seconds, rate }
+  })
+  return runHeat({
+    ...{ expectedMs: 1000, planned: { race: 'race', heat: 1, seed }, cells },
+    settings: { slices: 10, sliceMs: 100_000 },
+    start: async () => ({
+      running: new Map(running),
+      ...{ failures: new Map(), launches: async () => [], stop: async () => {} },
+    }),
+    generator: Object.assign(generator, { offer }),
+    workloadOf: () => ({ path: '/json', expect: {} }),
+    ...{ measure, signal: new AbortController().signal, onProgress() {} },
+  })
+}
+
+/** Half a second of load of its own; `warmupRequests` is what that gives on a fast machine. */
+const coldCell = (id: string, warmupRequests: number) =>
+  newCell({ id, race: 'race', app: id, workload: 'GET /', connections: 64, warmupMs: 500, warmupRequests })
+
+test('a cell is warm with as many requests as on a fast machine, and after twice its time at most', async () => {
+  const cells = [coldCell('fast', 500), coldCell('slow', 1000), coldCell('slower', 1000)]
+  const { slices } = await heatOf(cells, [1000, 1500, 100], {})
+  const warmup = slices.filter(({ phase }) => phase === 'warmup').map(({ cell }) => cell)
+  const counts = cells.map(({ id }) => warmup.filter((one) => one === id).length)
+  deepEqual(counts, [2, 3, 4])
+  equal(warmup.at(-1), 'slower', 'in turns')
 })
 
-test('the next heat begins if one that takes as long as the last one fits; the first two always do', async () => {
-  const fitting = raceOf(10_000, [10, 11, 11, 30, 5], 64_000)
-  await runHeats(fitting.run)
-  assert.deepEqual(fitting.heats(), [1, 2, 3, 4])
-  const [dropped] = fitting.warnings
-  assert.equal(
-    dropped?.text,
-    'Time was up after 1.07 minutes: heats from number 5 on were dropped, so intervals are wider. --max-time 100s would be enough.',
-  )
-  assert.equal(fitting.run.result.enoughMs, 100_000)
-
-  const slow = raceOf(10_000, [60, 60, 60], 70_000)
-  await runHeats(slow.run)
-  assert.deepEqual([slow.heats(), slow.warnings.length], [[1, 2], 1])
+test('what is drawn is the same for all cells of a pass, another in each slice of warm-up, and repeats by the seed', async () => {
+  /** The seed of each load, and the slice that it became. */
+  const drawn = async (seed: number) => {
+    const seeds: (number | undefined)[] = []
+    const onRun = (plan: LoadOptions) => seeds.push(plan.seed)
+    const { slices } = await heatOf([coldCell('one', 0), coldCell('other', 0)], [1000, 1000], { seed, onRun })
+    return slices.map(({ pass }, index) => ({ pass, seed: seeds[index] }))
+  }
+  const all = await drawn(7)
+  const passes = new Set(all.flatMap(({ pass }) => pass ?? []))
+  const warmup = all.filter(({ pass }) => pass === null)
+  ok(passes.size > 1 && warmup.length > 1 && all.every(({ seed }) => seed !== undefined))
+  equal(new Set(all.map(({ seed }) => seed)).size, passes.size + warmup.length)
+  equal(new Set(all.map(({ pass, seed }) => `${pass} ${seed}`)).size, passes.size + warmup.length)
+  deepEqual(await drawn(7), all)
+  notDeepEqual(await drawn(8), all)
 })
 
-test('a heat that was only hoped for is dropped without a word', async () => {
-  const { run, heats, warnings } = raceOf(10_000, [10, 10, 10, 10], 32_000)
-  await runHeats(run, { asked: 3 })
-  assert.deepEqual([heats(), warnings], [[1, 2, 3], []])
+describe('all heats', () => {
+  /** A race whose heats move on the clock. @param seconds of each of them */
+  async function run(
+    expectedMs: number,
+    seconds: readonly number[],
+    maxTimeMs: number | null,
+    options: Parameters<typeof runHeats>[1] = {},
+  ) {
+    now = 0
+    const race: ProbeRace = {
+      systems: ['probed'],
+      expectedMs,
+      probe: async (_system, { heat }) => {
+        now += 1000 * (seconds[heat - 1] ?? 0)
+        return { rate: 1 }
+      },
+    }
+    const experiment = { name: '', systems: { probed: { title: 'probed' } }, races: { race }, claims: [] }
+    const result = createStudyResult(experiment, { profile: 'full', heats: seconds.length, seed: 1 }, '')
+    result.settings.maxTimeMs = maxTimeMs
+    const said: string[] = []
+    const warnings: string[] = []
+    const prepared = {
+      ...{ experiment, result, signal: new AbortController().signal },
+      progress: { begin() {}, update() {}, stop() {}, say: (text: string) => said.push(text) },
+      endsAt: maxTimeMs ?? Number.POSITIVE_INFINITY,
+      warn: ({ text }: Warning) => warnings.push(text),
+      store() {},
+    } as unknown as Parameters<typeof runHeats>[0]
+    await runHeats(prepared, options)
+    return { said, warnings, enoughMs: result.enoughMs, heats: result.heats.map(({ heat }) => heat) }
+  }
+
+  test('are run without a limit, and it is said how long they take', async () => {
+    const { said, heats, warnings } = await run(20_000, [20, 90, 20], null)
+    deepEqual(said, ['3 heats, about 1:00 (minutes:seconds).'])
+    deepEqual([heats, warnings], [[1, 2, 3], []])
+  })
+
+  test('end before one that does not fit, if it takes as long as the last one; the first two are always run', async () => {
+    const fitting = await run(10_000, [10, 11, 11, 30, 5], 64_000)
+    deepEqual(fitting.heats, [1, 2, 3, 4])
+    deepEqual(fitting.warnings, [
+      'Time was up after 1.07 minutes: heats from number 5 on were dropped, so intervals are wider. --max-time 100s would be enough.',
+    ])
+    equal(fitting.enoughMs, 100_000)
+    const slow = await run(10_000, [60, 60, 60], 70_000)
+    deepEqual([slow.heats, slow.warnings.length], [[1, 2], 1])
+  })
+
+  test('that were only hoped for are dropped without a word', async () => {
+    const { heats, warnings } = await run(10_000, [10, 10, 10, 10], 32_000, { asked: 3 })
+    deepEqual([heats, warnings], [[1, 2, 3], []])
+  })
+})
+
+describe('one rate for all', () => {
+  const SYSTEMS = ['fast', 'slow', 'wide']
+  const workload = { path: '/json', expect: {} }
+  const STUDY: Study = {
+    ...PAPER,
+    races: { race: { systems: SYSTEMS, workload, connections: 64, openLoop: SYSTEMS } },
+    claims: [
+      {
+        ...{ id: 'latency', says: 'the median falls', race: 'race', metric: 'median-latency' },
+        ...{ over: 'fast', under: 'slow', published: [1, 2] },
+      },
+    ],
+  }
+  /** Lags of a generator that stalled for a fifth of the time, and of one that leaves the median. */
+  const STALLED = histogramOf(uniform(100, 0.001).fill(2, 80))
+  const HICCUP = histogramOf(uniform(100, 0.001).fill(30, 98))
+  const FULL = { fast: 20_000, slow: 20_000, wide: 20_000 }
+
+  test('is half of what the slowest can do, in whole tens, and nobody measured has none', () => {
+    deepEqual(
+      [[40_000, 20_131], [40_000, 20_131, 5000], [], [0]].map((rates) => commonRate(rates)),
+      [10_070, 2500, null, null],
+    )
+  })
+
+  test('is that of the systems that a claim about latency names, and without one of all who are asked', () => {
+    deepEqual(baseOf(STUDY, 'race'), ['fast', 'slow'])
+    deepEqual(baseOf({ ...STUDY, claims: PAPER.claims }, 'race'), SYSTEMS)
+  })
+
+  /** Loads of which only the rate is known, after slices of each rate. */
+  async function offer(
+    rates: Readonly<Record<string, number>>,
+    {
+      disturbed = '',
+      known = 10_000,
+      lags = [],
+    }: { disturbed?: string; known?: number | null; lags?: string[] } = {},
+  ) {
+    const { cells, settings } = measureOnPaper({ fast: [1], slow: [1], wide: [1] }, STUDY)
+    const left = [...lags]
+    const { trials, commonRate } = await heatOf(cells, [1, 1, 1], {
+      measure: async (course) => {
+        for (const [system, rate] of Object.entries(rates))
+          course.record.slices.push({
+            ...paperSliceOf(system, rate, 'measure'),
+            disturbed: disturbed === system,
+          })
+        await measureAtCommonRate(course, { experiment: STUDY, settings, known: known ?? undefined })
+      },
+      offer: (async ({ rate = 0, onPhase }: Parameters<LastingGenerator['offer']>[0]) => {
+        await onPhase?.('open')
+        return {
+          ...{ rate, requests: 0, seconds: 1, checked: 0, errors: {}, lag: null },
+          ...{ self: { bound: false }, openLoop: { offered: rate, achieved: rate } },
+          histograms: { latency: histogramOf(uniform(1000, 1)), lag: left.shift() ?? null },
+        }
+      }) as unknown as LastingGenerator['offer'],
+    })
+    return { loads: trials.map(({ cell }) => cell.replace('race ', '')).toSorted(), ...commonRate }
+  }
+
+  test('is offered once to each, whatever others do', async () => {
+    const { loads, tooSlow } = await offer(FULL)
+    deepEqual([loads, tooSlow], [SYSTEMS, []])
+  })
+
+  test('is offered again if the generator was so late that the median does not count, three times at most', async () => {
+    equal((await offer(FULL, { lags: [STALLED, STALLED, HICCUP] })).loads.length, 5)
+    equal((await offer(FULL, { lags: Array(9).fill(STALLED) })).loads.length, 9)
+  })
+
+  test('is the known one, or one that this heat finds', async () => {
+    const rates = { fast: 40_000, slow: 11_200, wide: 900 }
+    equal((await offer(rates)).rate, 10_000)
+    equal((await offer(rates, { known: null })).rate, 5600)
+  })
+
+  test('is not offered to a system whose capacity is too near; a disturbed capacity says nothing', async () => {
+    const { loads, tooSlow } = await offer({ fast: 11_000, slow: 11_200, wide: 900 }, { disturbed: 'wide' })
+    deepEqual([loads, tooSlow], [['slow', 'wide'], ['race fast']])
+  })
 })

@@ -1,43 +1,205 @@
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
 import { createRace, RACE_SETTINGS } from '../../src/experiment/race.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
+import { pilot } from '../../src/measure/pilot.ts'
+import { PilotError } from '../../src/measure/proof.ts'
 import { fitsLatencies, startsWithin } from '../../src/measure/race.ts'
+import type { LoadRace } from '../../src/result/experiment.ts'
+import type { Server } from '../../src/servers/servers.ts'
+import { fakeGenerator } from '../fixtures/evidence.ts'
 
-const paceOf = (openRate: number, startMs = 0) => ({ startMs, rates: new Map<string, number>(), openRate })
+/** What a pilot refuses of servers in this process; no load is offered, it fails as it is told. */
 
-test('a race takes as many starts as fit, at least those planned; fast servers need less time for a latency', () => {
-  const systems = ['before', 'after'].map((name) => ({ name }))
-  const experiment = createRace({ systems, requests: [{ path: '/' }], connections: 32 })
-  const plan = { profile: 'full', heats: 10, seed: 1 } as const
-  const result = createStudyResult(experiment, plan, '')
-  Object.assign(result.settings, RACE_SETTINGS)
-  for (const cell of result.cells) cell.warmupMs = 500
-  const startsIn = (seconds: number, rate: number) =>
-    startsWithin(seconds * 1000, experiment, result, new Map([['GET /', paceOf(rate)]]))
-  assert.equal(startsIn(20, 10_000), 10)
-  const [fast, slow] = [startsIn(300, 10_000), startsIn(300, 50)]
-  assert.ok(fast > 50 && slow > 30 && fast > 1.3 * slow, `${fast} and ${slow}`)
-  assert.equal(startsIn(3000, 10_000), 100)
-  // 40 s for both to start, or responses of 4 s.
-  const slowly = (pace: ReturnType<typeof paceOf>) =>
-    startsWithin(900_000, experiment, result, new Map([['GET /', pace]]))
-  assert.ok(slowly(paceOf(10_000, 40_000)) < 22)
-  const rates = new Map(result.cells.map(({ id }) => [id, 8]))
-  assert.ok(slowly({ ...paceOf(10), rates }) < 40)
+interface Subject {
+  respond?: RequestListener
+  /** Connections that it keeps. */
+  keeps?: number
+  /** Errors of its load. */
+  errors?: Record<string, number>
+  /** Why it is no longer there after a load. */
+  ended?: string
+  /** Why it did not start; without a reason it is still starting. */
+  absent?: string | null
+}
+
+const saying =
+  (text: string, status = 200): RequestListener =>
+  (_request, response) =>
+    response.writeHead(status).end(text)
+
+/** From the sixth response on, which is after those that are compared. */
+function later(first: RequestListener, then: RequestListener): RequestListener {
+  let count = 0
+  return (request, response) => (++count > 5 ? then : first)(request, response)
+}
+
+/** @returns what the pilot found, and what it said and warned of */
+async function run(
+  context: TestContext,
+  subjects: Readonly<Record<string, Subject>>,
+  { different = false, endsInMs = Number.POSITIVE_INFINITY, paths = ['/'] } = {},
+) {
+  const names = Object.keys(subjects)
+  const requests = paths.map((path) => ({ path, ...(paths.length > 1 && { weight: 1 }) }))
+  const experiment = createRace({ systems: names.map((name) => ({ name })), requests, connections: 32 })
+  const result = createStudyResult(experiment, { profile: 'full', heats: 5, seed: 1 }, '')
+  const [[name = '', race] = []] = Object.entries(experiment.races)
+  const said: string[] = []
+  const running = new Map<string, Server>()
+  const failures = new Map<string, string>()
+  const ports = new Map<number, Subject>()
+  for (const { id, app } of result.cells) {
+    const { absent, keeps, ended = null, ...subject } = subjects[app] ?? {}
+    if (absent) failures.set(id, absent)
+    if (absent !== undefined) continue
+    let asked = 0
+    const server = createServer(subject.respond ?? saying('x'))
+    if (keeps !== undefined) server.maxConnections = keeps
+    const port = await listen(context, server)
+    ports.set(port, subject)
+    running.set(id, {
+      target: { host: '127.0.0.1', port },
+      // Its connections break a moment before its end is known.
+      whyEnded: async () => (++asked > 2 ? ended : null),
+      beginAccount: async () => async () => () => ({
+        cpuSeconds: { app: 0.1, proxy: 0, generator: 0.1 },
+        disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
+      }),
+    })
+  }
+  const prepared = {
+    start: async () => ({ running, failures, launches: async () => [], stop: async () => {} }),
+    generator: fakeGenerator(async ({ target }) => ({
+      errors: ('port' in target && ports.get(target.port)?.errors) || {},
+    })),
+    progress: { begin() {}, update() {}, stop() {}, say: (text: string) => said.push(text) },
+    warn: ({ text }: { text: string }) => said.push(text),
+    ...{ signal: new AbortController().signal, result, endsAt: performance.now() + endsInMs },
+  } as unknown as Parameters<typeof pilot>[0]
+  const options = { different, status: undefined }
+  return { found: await pilot(prepared, name, race as LoadRace, result.cells, options), said }
+}
+
+async function listen(context: TestContext, server: HttpServer): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  context.after(() => server.close().closeAllConnections())
+  return (server.address() as AddressInfo).port
+}
+
+const ids: RequestListener = (_request, response) =>
+  response.end(JSON.stringify({ id: Math.random().toString(36), text: 'the same'.repeat(20) }))
+
+const random: RequestListener = (_request, response) =>
+  response.end(Array.from({ length: 40 }, () => `<b>${Math.random()}</b>`).join(''))
+
+/** The last subject of each is the one that is refused. */
+const REFUSED: [subjects: Record<string, Subject>, sentence: RegExp, endsInMs?: number][] = [
+  [{ one: {}, exit: { absent: 'it ended' } }, /^exit did not start: it ended\.$/],
+  [
+    { one: {}, sleep: { absent: null } },
+    /^sleep did not start within \d+ s, so 5 starts do not fit into --max-time: give it more\.$/,
+    40_000,
+  ],
+  [
+    { before: {}, other: { respond: saying('other') } },
+    /^before and other send different bodies: after "", before has "x" and other "other"\. Equal work comes first: if one was still starting, name a --ready-path; if the difference is meant, add --different-responses\.$/,
+  ],
+  [
+    { before: {}, created: { respond: saying('x', 201) } },
+    /^before responds with status 200, created with 201\. Equal work comes first/,
+  ],
+  [
+    { broken: { respond: saying('no database', 500) } },
+    /^broken responds to GET \/ with status 500 and "no database", and 2xx was expected: see --path, /,
+  ],
+  [
+    { random: { respond: random } },
+    /^\d+ % of the bytes that random sends for GET \/ differ from response to/,
+  ],
+  [
+    { mortal: { errors: { reset: 3 }, ended: 'it ended with exit code 7' } },
+    /^mortal cannot be raced \(GET \/\): it ended with exit code 7\.$/,
+  ],
+  [
+    { failing: { respond: later(saying('x'), saying('x', 500)), errors: { status: 9 } } },
+    /^failing cannot be raced \(GET \/\): 9 of 1000 requests failed \(9 status\); it now responds with status 500: "x"\.$/,
+  ],
+  [
+    { starting: { respond: later(saying('starting'), saying('hello')), errors: { body: 9 } } },
+    /^starting cannot .*; at first it responded "starting", and later "hello": if it was still starting, --ready-path says/,
+  ],
+  [
+    { few: { keeps: 8, errors: { reset: 24 } } },
+    /^few cannot be raced \(GET \/\): .*; it keeps only 8 of 32 connections open: try -c 8\.$/,
+  ],
+]
+for (const [subjects, sentence, endsInMs] of REFUSED)
+  test(`${Object.keys(subjects).at(-1)} is refused with a sentence`, async (context) => {
+    await rejects(run(context, subjects, { endsInMs }), (error: Error) => {
+      match(error.message, sentence)
+      return error instanceof PilotError
+    })
+  })
+
+test('equal work is what stays the same, also of a mixture of paths; other work that is meant is told', async (context) => {
+  const { found } = await run(
+    context,
+    { before: { respond: ids }, after: { respond: ids } },
+    { paths: ['/a', '/b'] },
+  )
+  const [before, after] = found?.record.systems ?? []
+  ok(before && after && before.masked > 0 && before.bytes > 2 * 160 && after.masked > 0)
+  deepEqual([found?.record.difference, found?.record.decides], [null, 'rate'])
+  for (const { mix } of Object.values(found?.race.workloads ?? {}))
+    deepEqual(
+      mix?.map(({ path }) => path),
+      ['/a', '/b'],
+    )
+  const other = await run(context, { before: {}, other: { respond: saying('other') } }, { different: true })
+  equal(other.found?.record.difference, 'before and other send different bodies')
+  match(
+    other.said.join('\n'),
+    /^before and other send different bodies: after "", before has "x" and other "other"\.$/m,
+  )
 })
 
-test('where a verdict needs all the time, latencies are left out, unless a rate was asked for', () => {
-  const systems = ['before', 'after'].map((name) => ({ name }))
-  const plan = { profile: 'full', heats: 5, seed: 1 } as const
-  const fitsIn = (seconds: number, { rate, heats = 5 }: { rate?: number; heats?: number } = {}) => {
+describe('what fits into --max-time', () => {
+  const plan = (heats: number, warmupMs: number, rate?: number) => {
+    const systems = ['before', 'after'].map((name) => ({ name }))
     const experiment = createRace({ systems, requests: [{ path: '/' }], connections: 32, rate })
-    const result = createStudyResult(experiment, { ...plan, heats }, '')
+    const result = createStudyResult(experiment, { profile: 'full', heats, seed: 1 }, '')
     Object.assign(result.settings, RACE_SETTINGS)
-    for (const cell of result.cells) cell.warmupMs = 1250
-    return fitsLatencies(seconds * 1000, experiment, result, new Map([['GET /', paceOf(10_000)]]))
+    for (const cell of result.cells) cell.warmupMs = warmupMs
+    const paceOf = (openRate: number, startMs = 0, capacity?: number) => {
+      const rates = new Map<string, number>()
+      if (capacity !== undefined) for (const { id } of result.cells) rates.set(id, capacity)
+      return new Map([['GET /', { startMs, rates, openRate }]])
+    }
+    return { experiment, result, paceOf }
   }
-  assert.deepEqual([fitsIn(21), fitsIn(60)], [false, true])
-  assert.equal(fitsIn(21, { rate: 100 }), true)
-  assert.equal(fitsIn(21, { heats: 2 }), true)
+
+  test('are as many starts as there is time for, at least those planned; fast servers need less for a latency', () => {
+    const { experiment, result, paceOf } = plan(10, 500)
+    const startsIn = (seconds: number, ...pace: Parameters<typeof paceOf>) =>
+      startsWithin(seconds * 1000, experiment, result, paceOf(...pace))
+    equal(startsIn(20, 10_000), 10)
+    const [fast, slow] = [startsIn(300, 10_000), startsIn(300, 50)]
+    ok(fast > 50 && slow > 30 && fast > 1.3 * slow, `${fast} and ${slow}`)
+    equal(startsIn(3000, 10_000), 100)
+    // 40 s for both to start, or responses of 4 s.
+    ok(startsIn(900, 10_000, 40_000) < 22)
+    ok(startsIn(900, 10, 0, 8) < 40)
+  })
+
+  test('are latencies, if a verdict leaves time for them or a rate was asked for', () => {
+    const fitsIn = (seconds: number, heats = 5, rate?: number) => {
+      const { experiment, result, paceOf } = plan(heats, 1250, rate)
+      return fitsLatencies(seconds * 1000, experiment, result, paceOf(10_000))
+    }
+    deepEqual([fitsIn(21), fitsIn(60), fitsIn(21, 5, 100), fitsIn(21, 2)], [false, true, true, true])
+  })
 })

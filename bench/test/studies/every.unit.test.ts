@@ -1,10 +1,18 @@
-import { deepEqual, match, ok } from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { deepEqual, doesNotMatch, match, ok } from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { isProbe, publishedRatio } from '../../src/result/experiment.ts'
+import { planCells } from '../../src/experiment/cells.ts'
+import { createStudyResult } from '../../src/experiment/result.ts'
+import { analyse } from '../../src/judge/analysis.ts'
+import { newHeat } from '../../src/measure/heat.ts'
+import { writeStartup } from '../../src/report/choosing-a-framework.ts'
+import { isProbe, type Measured, publishedRatio } from '../../src/result/experiment.ts'
 import { PUBLISHED as SOURCES, STUDIES } from '../../studies/index.ts'
 import { whyNotInstalled } from '../../studies/installed.ts'
+import { overhead } from '../../studies/overhead/study.ts'
+import { startup } from '../../studies/startup/study.ts'
 import { upgrades } from '../../studies/upgrades/study.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/studies/README.md', import.meta.url), 'utf8')
@@ -16,70 +24,51 @@ test('the page of all studies has every claim of a source with its published rat
     ok(shown.includes(`${claim.says}: ${publishedRatio(claim).toFixed(2)}`), claim.says)
 })
 
-for (const study of STUDIES) {
-  describe(study.name, () => {
-    test('every name that it uses is there', () => {
-      const inRace = (race: string, systems: Iterable<string>) => {
-        for (const system of systems)
-          ok(study.races[race]?.systems.includes(system), `${system} in race ${race}`)
-      }
-      for (const { race, against = race, over, under } of study.claims) {
-        inRace(race, [over])
-        inRace(against, [under])
-      }
-      for (const { race, from, to } of study.steps ?? []) inRace(race, [from, to])
-      for (const { systems } of Object.values(study.races))
-        for (const system of systems) ok(study.systems[system], `system ${system}`)
-    })
+const nothing = () => undefined
+const UNKNOWN: Measured = {
+  ...{ value: nothing, upstreamConnections: nothing, coreUse: nothing, openRate: nothing },
+  cpu: () => ({ app: undefined, proxy: undefined }),
+}
+const KNOWN: Measured = {
+  value: (_race, system) => (system.length % 7) * 1e-5 + 1e-5,
+  cpu: () => ({ app: 3e-5, proxy: 2e-5 }),
+  upstreamConnections: () => 1,
+  coreUse: () => 0.9,
+  openRate: () => 1000,
+}
 
-    test('every system takes part, and its title fits a table', () => {
-      const used = new Set(Object.values(study.races).flatMap(({ systems }) => systems))
-      deepEqual([...used].toSorted(), Object.keys(study.systems).toSorted())
-      for (const { title } of Object.values(study.systems)) ok(title.length <= 30, title)
+for (const { name, systems, races, claims, steps = [] } of STUDIES)
+  describe(name, () => {
+    test('every system that it names is there, takes part, and has a title that fits a table', () => {
+      const inRace = (race: string, system: string) =>
+        ok(races[race]?.systems.includes(system), `${system} in race ${race}`)
+      for (const { race, against = race, over, under } of claims) {
+        inRace(race, over)
+        inRace(against, under)
+      }
+      for (const { race, from, to } of steps) for (const system of [from, to]) inRace(race, system)
+      const used = new Set(Object.values(races).flatMap((race) => race.systems))
+      deepEqual([...used].toSorted(), Object.keys(systems).toSorted())
+      for (const { title } of Object.values(systems)) ok(title.length <= 30, title)
     })
 
     test('one workload per race compares alike: systems under load have a target of their own', () => {
-      for (const race of Object.values(study.races)) {
-        if (isProbe(race)) continue
-        for (const system of race.systems) {
-          const { app, command, nginx } = study.systems[system] ?? {}
+      for (const race of Object.values(races))
+        for (const system of isProbe(race) ? [] : race.systems) {
+          const { app, command, nginx } = systems[system] ?? {}
           ok(app ?? command ?? nginx, system)
         }
-      }
     })
 
-    test('a reason with figures is whole sentences', () => {
-      const measured = {
-        value: (_race: string, system: string) => (system.length % 7) * 1e-5 + 1e-5,
-        cpu: () => ({ app: 3e-5, proxy: 2e-5 }),
-        upstreamConnections: () => 1,
-        coreUse: () => 0.9,
-        openRate: () => 1000,
-      }
-      for (const { because, id } of study.claims) {
-        const text = because?.(measured) ?? 'None.'
-        ok(/^[A-Z].*\.$/.test(text) && !/undefined|NaN|null|Infinity|\?/.test(text), `${id}: ${text}`)
-      }
-    })
-
-    test('a reason without figures is left out, instead of a sentence with holes', () => {
-      const nothing = () => undefined
-      const measured = {
-        value: nothing,
-        cpu: () => ({ app: undefined, proxy: undefined }),
-        upstreamConnections: nothing,
-        coreUse: nothing,
-        openRate: nothing,
-      }
-      for (const { because } of study.claims) {
-        const text = because?.(measured) ?? ''
-        ok(!/undefined|NaN|null/.test(text), text)
+    test('a reason is whole sentences; without figures it is left out, instead of one with holes', () => {
+      for (const { because, id } of claims) {
+        match(because?.(KNOWN) ?? 'None.', /^(?!.*(?:undefined|NaN|null|Infinity|\?))[A-Z].*\.$/, id)
+        doesNotMatch(because?.(UNKNOWN) ?? '', /undefined|NaN|null/, id)
       }
     })
   })
-}
 
-test('each system is a program that is there, of versions that are in the lockfile', () => {
+test('upgrades: each system is a program that is there, of versions that are in the lockfile', () => {
   for (const { title, command } of Object.values(upgrades.systems)) {
     ok(command, title)
     const words = /node_modules\/(\S+)\/bin\/\S+ (\S+).* (\S+)$/.exec(command.command) ?? []
@@ -89,8 +78,41 @@ test('each system is a program that is there, of versions that are in the lockfi
     for (const installed of [runtime, name].filter((one) => !['bun', 'http', 'prototypes'].includes(one)))
       match(lock, new RegExp(`"(?:node_modules/)?${installed}": \\{`), installed)
   }
+  // What is not installed is left out, and says why.
+  match(whyNotInstalled('/nowhere', 'node20', false) ?? '', /are not installed: that would be a download$/)
 })
 
-test('what is not installed is left out, and says why', () => {
-  match(whyNotInstalled('/nowhere', 'node20', false) ?? '', /are not installed: that would be a download$/)
+test('overhead: what has duties keeps the contract, and what has none is not asked to', () => {
+  const proven = planCells(overhead).filter(({ role }) => role !== null)
+  const ways = new Set(proven.map(({ app }) => app.split(' ').at(-1)))
+  deepEqual(ways, new Set(['app', 'logged', 'direct', 'ours', 'ours-naive']))
+})
+
+test('startup: its page gets a row per app, with both start-ups, memory and the size of the image', (t) => {
+  const result = createStudyResult(startup, { profile: 'full', heats: 3, seed: 1 }, '')
+  for (const heat of [1, 2, 3])
+    for (const race of Object.keys(startup.races)) {
+      const probes = result.cells
+        .filter((cell) => cell.race === race)
+        .map(({ id: cell, system }) => ({
+          ...{ cell, foreign: null },
+          figures: {
+            startup: (system.endsWith(' cached') ? 0.2 : 0.4) * (1 + heat / 1e3),
+            'ready-memory': 60e6 + heat,
+            'peak-memory': 70e6 + heat,
+          },
+        }))
+      result.heats.push({ ...newHeat({ race, heat }), probes })
+    }
+  Object.assign(result, { analysis: analyse(startup, result) })
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const page = join(directory, 'page.md')
+  const marks = ['<!-- startup: pnpm bench study startup --heats 10 -->', '<!-- end of startup -->']
+  writeFileSync(page, `before\n${marks.join('\nold\n')}\nafter\n`)
+  writeStartup(result, { page, imageBytes: (name) => (name === 'koa' ? 250e6 : undefined) })
+  const text = readFileSync(page, 'utf8')
+  match(text, /^\| koa\/ssr +\| +401 \| +400–402 \| +200 \| +60 \| +70 \| +250 \|$/m)
+  match(text, /^\| bun\/hello +\| +401 \|.*\| +— \|$/m)
+  doesNotMatch(text, /old|cached/)
 })

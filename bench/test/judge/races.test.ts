@@ -1,0 +1,307 @@
+import assert, { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Interval } from '@startgrid/stats/estimate.ts'
+import { near } from '../../../packages/stats/test/near.ts'
+import { analyse } from '../../src/judge/analysis.ts'
+import { unsteadyOf } from '../../src/judge/findings.ts'
+import type { whyVoid } from '../../src/judge/gates.ts'
+import { stallOf } from '../../src/judge/stall.ts'
+import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
+import { commentOf, documentOf } from '../../src/report/report.ts'
+import type { Cell } from '../../src/result/cell.ts'
+import type { Analysis, Pair, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
+import type { Result } from '../../src/result/result.ts'
+import { golden } from '../fixtures/golden.ts'
+import {
+  analyseAll,
+  cellOf,
+  heatOf,
+  measuredOf,
+  measureOnPaper,
+  PAPER,
+  type Rates,
+  raceOf,
+  sliceOf,
+} from '../fixtures/laboratory.ts'
+import { smallRace, withFigures, within } from '../fixtures/results.ts'
+
+/** What golden results do not have: void cells, missing ones, single heats. Their figures prove the arithmetic. */
+
+const NODE = cellOf('node/hello')
+const TWIN = cellOf('node/hello#2', 'direct', 'node/hello')
+const KOA = cellOf('koa/hello')
+const BUN = cellOf('bun/hello')
+/** Four heats of a race with a clear winner; the heats differ by a factor of two. */
+const RACE = raceOf([NODE, TWIN, KOA, BUN], {
+  'node/hello direct': [1000, 2020, 990, 1010],
+  'node/hello#2 direct': [1010, 1980, 1000, 1000],
+  'koa/hello direct': [990, 2000, 1010, 1005],
+  'bun/hello direct': [2000, 4010, 2010, 1990],
+})
+
+const without = (cell: Cell) => ({ ...RACE, cells: RACE.cells.filter((one) => one !== cell) })
+const voiding =
+  (id: string): typeof whyVoid =>
+  ({ cell }) =>
+    cell.id === id ? 'one error' : null
+
+/** The first one is by rate. */
+function raceIn({ races: [race] }: Analysis): RaceFigures {
+  assert.ok(race)
+  return race
+}
+
+function ratioOf(race: RaceFigures, { id }: Cell): Interval {
+  const ratio = race.ratios.find((one) => one.cell === id)?.ratio
+  assert.ok(ratio)
+  return ratio
+}
+
+test('a clear winner is first, the others are tied, and the twin is compared with its original only', () => {
+  const race = raceIn(analyseAll(RACE))
+  deepEqual(
+    race.ranks.map(({ cell, from, to }) => [cell, from, to]),
+    [
+      [BUN.id, 1, 1],
+      [NODE.id, 2, 3],
+      [KOA.id, 2, 3],
+    ],
+  )
+  near(ratioOf(race, BUN).value, ((2000 * 4010 * 2010 * 1990) / (1000 * 2020 * 990 * 1010)) ** (1 / 4))
+  ok(!JSON.stringify([race.ranks, race.ratios, race.pairs]).includes('#2'))
+  const { control } = race
+  deepEqual([control?.twin, control?.original, control?.suspect], [TWIN.id, NODE.id, false])
+  near(control?.ratio.value, ((1010 * 1980 * 1000 * 1000) / (1000 * 2020 * 990 * 1010)) ** (1 / 4))
+  equal(raceIn(analyseAll(without(TWIN))).control, null)
+})
+
+test('bare node is the baseline wherever it stands, else the first valid cell: the best one would be chosen by chance', () => {
+  equal(raceIn(analyseAll({ ...RACE, cells: RACE.cells.toReversed() })).baseline, NODE.id)
+  const { baseline, control } = raceIn(analyseAll(RACE, voiding(NODE.id)))
+  deepEqual([baseline, control], [KOA.id, null])
+})
+
+test('a cell that is void, was skipped or never responded has no figures, no place and no influence', () => {
+  const skipped = { ...cellOf('njs/hello'), skipped: 'there is no NGINX' }
+  const silent = cellOf('hono/hello')
+  // What is known of its launch besides counts as little.
+  const launches = [{ app: BUN.app, startup: 0.1, readyMemory: 1e6, peakMemory: 2e6 }]
+  const heats = RACE.heats.map((heat) => ({
+    ...heat,
+    launches,
+    slices: [...heat.slices, sliceOf(silent.id, 0)],
+  }))
+  const cells = [...RACE.cells, skipped, silent]
+  const analysis = analyseAll({ ...RACE, cells, heats }, voiding(BUN.id))
+  deepEqual(analysis.races, analyseAll(without(BUN)).races)
+  const shown = [BUN, silent, skipped].map(({ id }) => analysis.cells.find(({ cell }) => cell === id))
+  deepEqual(
+    shown.map((one) => one && [one.figures, one.coreUse, one.cpu.app, one.launches, one.void]),
+    [[{}, null, null, 4, 'one error'], [{}, null, null, 0, null], undefined],
+  )
+})
+
+test('one heat gives figures without intervals', () => {
+  const race = raceIn(analyseAll({ ...RACE, heats: RACE.heats.slice(0, 1) }))
+  near(ratioOf(race, BUN).value, 2)
+  equal(ratioOf(race, BUN).low, null)
+  ok(race.pairs.every(({ p, pAdjusted }) => p === null && pAdjusted === null))
+  ok(race.ranks.every(({ from, to }) => from === 1 && to === 3))
+  deepEqual([race.smallestEffect, race.launchSpread, race.control?.p], [null, null, null])
+})
+
+test('cells that never met are compared without an interval', () => {
+  const race = raceIn(
+    analyseAll(
+      raceOf([NODE, KOA, BUN], {
+        'node/hello direct': [1000, 1010, Number.NaN, Number.NaN],
+        'koa/hello direct': [2000, 2010, Number.NaN, Number.NaN],
+        'bun/hello direct': [Number.NaN, Number.NaN, 3000, 3030],
+      }),
+    ),
+  )
+  notEqual(ratioOf(race, KOA).low, null)
+  const { value, low, high } = ratioOf(race, BUN)
+  near(value, 3, 1e-6)
+  deepEqual([low, high], [null, null])
+})
+
+test('where the system does not tell what NGINX costs, the cost of both is unknown', () => {
+  const nginx = cellOf('node/hello', 'nginx')
+  const slice = sliceOf(nginx.id, 100, { cpuSeconds: { app: 0.05, proxy: null, generator: 0.2 } })
+  const [{ figures, coreUse, cpu } = assert.fail()] = analyseAll(
+    measuredOf([nginx], [heatOf(1, [slice])]),
+  ).cells
+  deepEqual([figures.cpu, coreUse, cpu], [undefined, null, { app: 0.0005, proxy: null, generator: 0.002 }])
+})
+
+test('what NGINX costs is as sure as the noise within launches; without one of its cells an app has no cost', () => {
+  const noise = [1.01, 0.99, 1, 1.005]
+  const launches = {
+    'node/hello': [1000, 3000, 500, 2000],
+    'koa/hello': [900, 1000, 2500, 700],
+    'bun/hello': [4000, 1500, 3000, 6000],
+    'node/hello#2': [800, 2500, 900, 1100],
+  }
+  const requests = Object.entries(launches).flatMap(([app, speeds], place) => [
+    // Of one app, a single heat has both cells.
+    [`${app} direct`, app === 'koa/hello' ? speeds.slice(0, 1) : speeds],
+    [`${app} nginx`, speeds.map((speed, heat) => 0.5 * speed * (noise[(heat + place) % 4] ?? 1))],
+  ])
+  const cells = [NODE, KOA, BUN, TWIN].flatMap((cell) => [cell, cellOf(cell.app, 'nginx', cell.twinOf)])
+  const [node, koa, ...others] = analyseAll(
+    raceOf(cells, Object.fromEntries(requests)),
+    voiding(BUN.id),
+  ).proxyCosts.filter(({ metric }) => metric === 'rate')
+  deepEqual([node?.app, koa?.app, others], ['node/hello', 'koa/hello', []])
+  near(node?.ratio.value, 0.5 * (1.01 * 0.99 * 1 * 1.005) ** (1 / 4))
+  ok((node?.ratio.low ?? 0) > 0.48 && (node?.ratio.high ?? 1) < 0.52, JSON.stringify(node?.ratio))
+  near(koa?.ratio.value, 0.5 * 0.99)
+})
+
+describe('standings', () => {
+  test('are in the order of ranks, voided cells last, twins and untried cells left out', () => {
+    const result = smallRace()
+    const untried = { ...cellOf('njs/hello', 'nginx'), skipped: 'there is no njs' }
+    const [standing, ...others] = standingsOf({ ...result, cells: [untried, ...result.cells] })
+    deepEqual(others, [])
+    deepEqual(
+      standing?.entries.map(({ spec, places }) => [spec.title, places.rate?.from, places.rate?.to]),
+      [
+        ['bun', 1, 1],
+        ['node', 2, 3],
+        ['fastify', 2, 3],
+        ['koa', undefined, undefined],
+      ],
+    )
+    const unmeasured = withFigures(result, () => ({ slices: 0, void: null }))
+    for (const nothing of [{ ...result, analysis: null }, unmeasured]) deepEqual(standingsOf(nothing), [])
+  })
+
+  /** Ranks a, b, c, d with these pairs shown to differ. */
+  function ranked(shown: readonly string[]): RaceFigures {
+    const cells = ['a', 'b', 'c', 'd']
+    const pairs = cells.flatMap((a, index) =>
+      cells.slice(index + 1).map((b): Pair => {
+        // Pairs may be stored either way round.
+        const [one, other] = index % 2 === 0 ? [a, b] : [b, a]
+        return {
+          a: one,
+          b: other,
+          ratio: within(1),
+          p: 0.04,
+          pAdjusted: shown.includes(a + b) ? 0.049 : 0.051,
+        }
+      }),
+    )
+    const race = raceIn(smallRace().analysis ?? assert.fail())
+    return { ...race, pairs, ranks: cells.map((cell) => ({ cell, from: 1, to: 4 })) }
+  }
+
+  for (const [shown, ...ties] of [
+    ['', 'abcd'],
+    ['ab ac ad bc bd cd'],
+    ['ac ad bc bd', 'ab', 'cd'],
+    // Neighbours that cannot be told apart do not make the ends equal.
+    ['ac ad bd', 'ab', 'bc', 'cd'],
+  ] as const)
+    test(`ties with '${shown}' shown to differ: ${ties.join(' and ')}`, () =>
+      deepEqual(
+        tiesOf(ranked(shown.split(' '))).map((tie) => tie.join('')),
+        ties,
+      ))
+})
+
+describe('a race of commands', () => {
+  const RATES: Rates = { fast: [40_000, 41_000, 39_500], slow: [20_100, 20_400, 19_800] }
+  const pilotOf = (decides: 'rate' | 'cpu', unsteady = ''): PilotRecord => ({
+    ...{ race: 'race', decides, warmupMs: 500, difference: null },
+    systems: ['slow', 'fast'].map((system) => ({
+      ...{ system, bytes: 12, masked: 0, coreUse: 1, steady: system !== unsteady },
+    })),
+  })
+
+  test('a system that was not steady when the pilot ended is named where it is compared', () => {
+    const pilots = [pilotOf('rate', 'fast')]
+    deepEqual(unsteadyOf({ race: 'race', over: 'fast', under: 'slow' }, pilots), ['fast'])
+    deepEqual(unsteadyOf({ race: 'race', over: 'wide', under: 'slow' }, pilots), [])
+    deepEqual(unsteadyOf({ race: 'other', over: 'fast', under: 'slow' }, pilots), [])
+  })
+
+  for (const [foreign, byPilot, decides, other] of [
+    [0.11, 'rate', 'rate', 'cpu'],
+    [0.13, 'rate', 'cpu', 'rate'],
+    // Nobody can know.
+    [null, 'rate', 'rate', 'cpu'],
+    [0.1, 'cpu', 'cpu', 'rate'],
+  ] as const)
+    test(`${decides} decides where the pilot says ${byPilot} and others took ${foreign} of the core`, () => {
+      const result = measureOnPaper(RATES)
+      for (const slice of result.heats.flatMap(({ slices }) => slices))
+        slice.disturbance = { ...slice.disturbance, serverForeign: foreign }
+      const [finding] = analyse(PAPER, { ...result, pilots: [pilotOf(byPilot)] }).findings
+      deepEqual([finding?.decides, finding?.others[0]?.metric], [decides, other])
+      equal(finding?.pAdjusted, null, 'three starts give no verdict')
+    })
+
+  test('heats whose number follows from the spread of the first ones are judged by that spread', () => {
+    const widthOf = (rates: Rates, precision?: number) => {
+      const result = measureOnPaper(rates)
+      Object.assign(result.settings, { heats: 3, ...(precision !== undefined && { precision }) })
+      const { high, low } = analyse(PAPER, result).claims[0]?.ratio ?? {}
+      return Math.log((high ?? 0) / (low ?? 0))
+    }
+    const more = {
+      fast: [...(RATES.fast ?? []), 30_000, 50_000, 40_000],
+      slow: [...(RATES.slow ?? []), 24_000, 16_000, 20_000],
+    }
+    const first = widthOf(RATES, 0.01)
+    near(widthOf(more, 0.01) / first, Math.sqrt(3 / 6))
+    ok(widthOf(more) > 2 * first, 'heats that were planned count by their own')
+  })
+})
+
+describe('a server that freezes once in each start', () => {
+  const pair = golden('commands').analysis?.findings.find(({ isTwin }) => !isTwin) ?? assert.fail()
+  const { over } = pair
+
+  /** Once, each system waits this long; the other slices and open loops have no wait above 10 ms. */
+  function raceWith(longest: (system: string) => number, where: 'slices' | 'trials' = 'slices'): Result {
+    const result = golden('commands')
+    for (const heat of result.heats)
+      for (const { id, system } of result.cells)
+        for (const [index, load] of heat[where].filter(({ cell }) => cell === id).entries())
+          load.longest = where === 'trials' || index === 5 ? longest(system) : 0.01
+    return result
+  }
+
+  for (const [what, own, other, isStall] of [
+    ['is named', 2, 0.02, true],
+    ['is named on a noisy machine', 2, 0.06, true],
+    ['is not, where the host stopped both', 2, 2, false],
+    ['is not, where it was noise', 0.5, 0.02, false],
+  ] as const)
+    test(what, () => {
+      const stall = stallOf(
+        pair,
+        raceWith((system) => (system === over ? own : other)),
+      )
+      deepEqual(stall, isStall ? { system: over, seconds: own, other } : undefined)
+    })
+
+  test('is named in the open loop, which lasts longer', () => {
+    const result = raceWith((system) => (system === over ? 2 : 0.02), 'trials')
+    equal(stallOf(pair, result)?.system, over)
+  })
+
+  test('stands in the first sentence and in the comment', () => {
+    const result = golden('commands')
+    const stall = { system: over, seconds: 2, other: 0.02 }
+    for (const finding of result.analysis?.findings ?? [])
+      if (finding.over === over && finding.under === pair.under) Object.assign(finding, { stall })
+    const says = `but ${over} stopped responding for 2.0 s in the typical start, the other for 0.020 s`
+    const { finding, summary } = documentOf(result)
+    ok([finding, ...(summary ?? [])].join().includes(`; ${says}`))
+    ok(commentOf(result).includes(says))
+  })
+})

@@ -1,0 +1,180 @@
+import assert, { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LoadError } from '@startgrid/loadgen/plan.ts'
+import type { Target } from '@startgrid/wire/target.ts'
+import { whyRunFailed } from '../../src/cli/measure.ts'
+import { createStudyResult } from '../../src/experiment/result.ts'
+import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import { LastingGenerator } from '../../src/load/generator.ts'
+import { tcpCounter } from '../../src/measure/load.ts'
+import { runExperiment } from '../../src/measure/run.ts'
+import type { Study } from '../../src/result/experiment.ts'
+import type { Result } from '../../src/result/result.ts'
+
+/** What only real processes show: a generator, the kernel's counters, and a study as small as one can be. */
+
+let asked = 0
+let onAsked = (): void => {}
+const server = createServer((_request, response) => {
+  asked++
+  onAsked()
+  response.end('Hello World!')
+})
+let target: Target & { port: number }
+before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  target = { host: '127.0.0.1', port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
+})
+after(() => server.close().closeAllConnections())
+
+const planOf = (durationMs: number, connections = 4) => ({ target, path: '/', connections, durationMs })
+
+test('a generator’s process is named, replaced if it dies, and gone after stop', async (t) => {
+  const generator = new LastingGenerator([undefined])
+  t.after(() => generator.stop())
+  equal(await generator.responseLength({ target, path: '/' }), 12)
+  await generator.start()
+  const [first] = generator.pids()
+  assert.ok(first)
+  const running = generator.run(planOf(60_000))
+  process.kill(first, 'SIGKILL')
+  await assert.rejects(running, LoadError)
+  ok((await generator.run(planOf(300))).requests > 0)
+  const [second] = generator.pids()
+  assert.ok(second && second !== first)
+
+  // A slice that is ended early says what it measured until then.
+  const abortion = new AbortController()
+  asked = 0
+  onAsked = () => {
+    if (asked > 100) abortion.abort()
+  }
+  const slice = await generator.run({ ...planOf(60_000), signal: abortion.signal })
+  ok(slice.requests > 0 && slice.seconds < 60)
+  deepEqual(slice.errors, {})
+  ok((slice.bytes ?? 0) > 'Hello World!'.length, 'headers count')
+
+  await generator.stop()
+  assert.throws(() => process.kill(second, 0), { code: 'ESRCH' })
+  deepEqual(generator.pids(), [])
+})
+
+test('several processes offer one load, and no more of them than there are connections', async (t) => {
+  const generator = new LastingGenerator([undefined, undefined])
+  t.after(() => generator.stop())
+  for (const connections of [4, 1]) {
+    const { requests, errors } = await generator.run(planOf(300, connections))
+    ok(requests > 0)
+    deepEqual(errors, {})
+  }
+  equal(generator.pids().length, 2)
+})
+
+test('the kernel’s counters are read by their names; what is not there is not zero', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-snmp-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, 'snmp')
+  writeFileSync(path, 'Ip: Forwarding\nIp: 1\nTcp: MaxConn ActiveOpens PassiveOpens\nTcp: -1 10 42\n')
+  equal(tcpCounter('PassiveOpens', path), 42)
+  equal(tcpCounter('ListenOverflows', path), undefined)
+  equal(tcpCounter('PassiveOpens', '/nowhere'), undefined)
+  if (process.platform !== 'linux') return
+  const counted = tcpCounter('PassiveOpens') ?? 0
+  const socket = connect(target.port, '127.0.0.1')
+  await new Promise((resolve) => socket.once('close', resolve).end('GET / HTTP/1.0\r\n\r\n').resume())
+  ok((tcpCounter('PassiveOpens') ?? 0) > counted)
+})
+
+const TINY: Study = {
+  name: 'tiny',
+  title: 'a real one',
+  question: 'Does it run?',
+  systems: {
+    node: { title: 'node', app: { package: 'apps/node', role: 'hello' } },
+    broken: { title: 'broken', app: { package: 'apps/node', role: 'nothing' } },
+    probed: { title: 'probed' },
+    failing: { title: 'failing' },
+    disturbed: { title: 'disturbed' },
+    lacking: { title: 'lacking', lacks: (download) => (download ? null : 'it would be a download') },
+  },
+  races: {
+    hello: {
+      systems: ['node', 'broken'],
+      workload: WORKLOADS.hello,
+      connections: 8,
+      warmupMs: 250,
+      openLoop: ['node', 'broken'],
+    },
+    probes: {
+      systems: ['probed', 'failing', 'disturbed', 'lacking'],
+      probe: async (system, { onForeign }) => {
+        if (system === 'disturbed') onForeign(0.3)
+        if (system === 'failing') throw new Error('It does not work.\n    at a line')
+        return { rate: 100 }
+      },
+      expectedMs: 1,
+    },
+  },
+  claims: [],
+}
+
+async function run(study: Study, { signal } = new AbortController()): Promise<[Result, saved: number]> {
+  const result = createStudyResult(study, { profile: 'quick', heats: 2, seed: 7 }, 'test')
+  let saved = 0
+  const progress = { begin() {}, update() {}, say() {}, stop() {} }
+  await runExperiment(study, result, { progress, save: () => saved++, signal, download: false })
+  return [result, saved]
+}
+
+test('two heats of a real study: slices, open loops, probes, and what failed', async () => {
+  const [result, saved] = await run(TINY)
+  ok(result.finishedAt !== null)
+  equal(saved, 5, 'after each of four heats, and at the end')
+  const hello = result.heats.filter(({ race }) => race === 'hello')
+  const [rate, ...rates] = hello.map(({ commonRate }) => commonRate?.rate ?? 0)
+  ok(rate !== undefined && rate > 0)
+  deepEqual(rates, [rate], 'the same rate in all heats')
+  for (const { slices, trials } of hello) {
+    ok(trials.length > 0)
+    for (const { cell, offered, histogram, meanMs } of trials) {
+      equal(cell, 'hello node')
+      ok(Math.abs(offered / rate - 1) < 0.5 && histogram !== null && (meanMs ?? 0) > 0)
+    }
+    ok(slices.some(({ phase }) => phase === 'warmup') && slices.some(({ phase }) => phase === 'measure'))
+    for (const { requests, errors, detail, cell, pass, phase } of slices) {
+      deepEqual([cell, errors, pass === null], ['hello node', {}, phase === 'warmup'])
+      ok(requests > 0 && (detail?.bytes ?? 0) > 0)
+    }
+  }
+  deepEqual(whyRunFailed(result), ['tiny: 2 of 5 cells could not be run, or responded wrongly: exit code 1.'])
+  const find = (name: string) => result.analysis?.cells.find(({ system }) => system === name)
+  equal(find('probed')?.figures.rate?.value.toFixed(6), '100.000000')
+  equal(find('failing')?.void, 'It does not work')
+  equal(find('disturbed')?.void, null, 'a neighbour voids nothing')
+  equal(find('disturbed')?.launches, 2, 'all count where all were disturbed')
+  match(find('broken')?.void ?? '', /^it did not start: node\/nothing ended with 1/)
+  equal(result.heats.filter(({ race }) => race === 'probes').flatMap(({ failures }) => failures).length, 1)
+  equal(result.cells.find(({ system }) => system === 'lacking')?.skipped, 'it would be a download')
+  const proven = result.conformance.find(({ cell }) => cell === 'hello node')
+  ok((proven?.checked ?? 0) > 10)
+  deepEqual(proven?.differences, [])
+})
+
+test('an interruption keeps whole heats only', async () => {
+  const abort = new AbortController()
+  const probe = async (_system: string, { signal }: { signal: AbortSignal }) => {
+    abort.abort()
+    await sleep(60_000, undefined, { signal })
+    return {}
+  }
+  const races = { probes: { systems: ['probed'], probe, expectedMs: 1 } }
+  const [{ heats, finishedAt }] = await run({ ...TINY, races }, abort)
+  deepEqual([heats, finishedAt], [[], null])
+})

@@ -1,0 +1,100 @@
+import { deepEqual, equal, ok, throws } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { commandOf, OutputError, prepareOutput } from '../src/report/output.ts'
+import { readResult, writeResult } from '../src/result/result-file.ts'
+import { rateResult } from './fixtures/results.ts'
+
+const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
+after(() => rmSync(DIRECTORY, { recursive: true }))
+const inDirectory = (...names: string[]) => join(DIRECTORY, ...names)
+
+test('what is written can be read, and its directory is made', () => {
+  const path = inDirectory('deep', 'below', 'result.json')
+  writeResult(path, rateResult())
+  deepEqual(readResult(path), rateResult())
+  deepEqual(readdirSync(inDirectory('deep', 'below')), ['result.json'])
+})
+
+test('a reader never sees half a result, even if the writer is killed', async () => {
+  const path = inDirectory('result.json')
+  const [files, results] = ['../src/result/result-file.ts', './fixtures/results.ts'].map((module) =>
+    import.meta.resolve(module),
+  )
+  // Of different lengths, over and over.
+  const writer = `const { writeResult } = await import('${files}')
+    const result = (await import('${results}')).rateResult()
+    for (let seed = 0; ; seed++) writeResult(process.argv[1], { ...result, seed, cells: result.cells.slice(0, 1 + (seed % 42)) })`
+  const seeds = new Set<number>()
+  const child = spawn(process.execPath, ['--input-type=module', '-e', writer, path], { stdio: 'inherit' })
+  const exited = once(child, 'exit')
+  try {
+    while (seeds.size < 5) {
+      await sleep(0)
+      if (existsSync(path)) seeds.add(JSON.parse(readFileSync(path, 'utf8')).seed)
+      equal(child.exitCode, null, 'the writer goes on')
+    }
+  } finally {
+    child.kill('SIGKILL')
+  }
+  await exited
+  ok(JSON.parse(readFileSync(path, 'utf8')), 'there is a whole result after the kill')
+})
+
+test('what cannot be written is said, and leaves nothing behind', () => {
+  mkdirSync(inDirectory('taken', 'inside'), { recursive: true })
+  throws(() => writeResult(inDirectory('taken'), rateResult()), /EISDIR|ENOTEMPTY|EEXIST/)
+  deepEqual(
+    readdirSync(DIRECTORY).filter((name) => name.endsWith('.tmp') && name.startsWith('taken')),
+    [],
+  )
+})
+
+test('a place that can be written to is prepared without a trace', () => {
+  const place = inDirectory('new', 'place')
+  prepareOutput(place, inDirectory('more', 'r.json'))
+  deepEqual([existsSync(inDirectory('new')), existsSync(inDirectory('more'))], [false, false])
+  mkdirSync(place, { recursive: true })
+  prepareOutput(place, '-')
+  prepareOutput(place, undefined)
+  deepEqual(readdirSync(place), [])
+})
+
+test('a place that cannot be written to is refused in a sentence', () => {
+  const file = inDirectory('file')
+  writeFileSync(file, '')
+  const refused = (output: string, json: string | undefined, message: RegExp) =>
+    throws(
+      () => prepareOutput(output, json),
+      (error) => error instanceof OutputError && message.test(error.message),
+    )
+  refused(join(file, 'x'), undefined, /^Nothing can .*--output\.$/)
+  refused(DIRECTORY, join(file, 'x.json'), /^\S+x\.json cannot .*--json\.$/)
+  refused(DIRECTORY, DIRECTORY, /is a directory/)
+  // Node's own recursive mkdir never ends there.
+  if (process.platform === 'linux') refused('/proc/x/y', undefined, /^Nothing can .* \/proc\/x\/y \(ENOENT/)
+})
+
+test('the command that repeats a run does not tell where its files went', () => {
+  const words = ['--quick', '--output', '/home/me/x', '--json=/home/me/r.json', '--only', 'node']
+  equal(commandOf('pnpm bench', words, 7), 'pnpm bench --quick --only node --seed 7')
+  equal(commandOf('pnpm bench', ['--seed', '3'], 3), 'pnpm bench --seed 3')
+})
+
+test('a result of another schema, or without its experiment, is refused', () => {
+  const path = inDirectory('other.json')
+  for (const stored of [
+    { ...rateResult(), schema: 3 },
+    { ...rateResult(), experiment: undefined },
+    null,
+    [],
+  ]) {
+    writeFileSync(path, JSON.stringify(stored))
+    throws(() => readResult(path), { name: 'ResultError', message: /\(its schema is .*, here it is 7\)/ })
+  }
+})

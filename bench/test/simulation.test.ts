@@ -1,0 +1,217 @@
+import assert, { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
+import { createRandom } from '@startgrid/stats/random.ts'
+import { Core, createDraw, type Speed } from '../simulation/machine.ts'
+import { measureByBenchmark } from '../simulation/method.ts'
+import { parseHabits, scheduleOf } from '../simulation/neighbour.ts'
+import { NOISY, QUIET, SCENARIOS } from '../simulation/scenarios.ts'
+import { halfWidthOf, Score } from '../simulation/score.ts'
+import { study } from '../simulation/study.ts'
+import { World } from '../simulation/world.ts'
+
+const FOLDER = new URL('../simulation/', import.meta.url)
+const programAt = (name: string) => fileURLToPath(new URL(name, FOLDER))
+
+describe('the method', () => {
+  /** What 1,000 runs keep to (`simulate.ts`), and four standard errors of so few. The seed makes it come out the same each time. */
+  const RUNS = 4
+  /** Of a part near `expected` in so many independent trials. */
+  const allowance = (expected: number, trials: number) => 4 * Math.sqrt((expected * (1 - expected)) / trials)
+
+  for (const [name, width] of [
+    ['noisy', 0.13],
+    ['quiet', 0.08],
+  ] as const)
+    test(`on a ${name} machine has intervals that cover, are narrow, and find nothing that is not there`, async () => {
+      const score = await study(name, { runs: RUNS, seed: 20261122 })
+      for (const [metric, { coverage, twins, halfWidth, wrong }] of Object.entries(score.metrics)) {
+        // Ratios of one race share a baseline: those of a run are worth about one in three.
+        const trials = coverage.count / 3
+        equal(coverage.count, RUNS * 6 * 7)
+        ok(coverage.part > 0.935 - allowance(0.05, trials), `${metric}: ${coverage.part}`)
+        ok(twins.part < 0.065 + allowance(0.05, twins.count), `${metric}: ${twins.part}`)
+        ok(halfWidth < 1.05 * width, `${metric}: ${halfWidth}`)
+        ok(
+          wrong.happened <= 1,
+          `${metric}: ${wrong.happened} of ${wrong.count} pairs are the wrong way round`,
+        )
+      }
+      equal(score.voided.happened, 0)
+      ok(Math.max(...score.seconds) < 330)
+    })
+
+  test('is found out if its intervals are too narrow', async () => {
+    const world = new World(QUIET, 5)
+    const findings = (await measureByBenchmark(world, { heats: 2, seed: 1 })).findings()
+    const ratios = findings.ratios.map((ratio) => {
+      const width = (halfWidthOf(ratio) ?? 0) / 4
+      const value = Math.sqrt((ratio.low ?? 1) * (ratio.high ?? 1))
+      return { ...ratio, low: value / (1 + width), high: value * (1 + width) }
+    })
+    const score = new Score()
+    score.add(world, { ...findings, ratios })
+    ok(score.metrics.rate.coverage.part < 0.85, `${score.metrics.rate.coverage.part}`)
+  })
+
+  test('is scored by what its findings say', () => {
+    const world = new World(QUIET, 6)
+    const [a, b] = ['bun/hello direct', 'node/hello direct']
+    const truth = 1 / Math.exp(world.truth(a, b, 'now'))
+    const score = new Score()
+    const ratioOf = (low: number | null, high: number | null, p: number | null = null) => {
+      return { a, b, metric: 'rate', race: 'hello direct rate', low, high, p } as const
+    }
+    score.add(world, {
+      ratios: [ratioOf(truth * 0.9, truth * 1.1), ratioOf(truth * 1.1, truth * 1.21), ratioOf(null, null)],
+      pairs: [ratioOf(0.5, 0.9, 0.01), ratioOf(1.1, 1.5, 0.01), ratioOf(0.8, 1.5, 0.5)],
+      twins: [ratioOf(0.9, 1.1, 0.5), ratioOf(1.1, 1.2, 0.01)],
+      voided: [a],
+    })
+    const { coverage, halfWidths, twins, decided, wrong, falseRaces } = score.metrics.rate
+    deepEqual([coverage.happened, coverage.count, twins.happened, twins.count], [1, 2, 1, 2])
+    ok(Math.abs((halfWidths[1] ?? 0) - (Math.sqrt(1.1) - 1)) < 1e-12)
+    // Bun costs less than node, so its rate is higher: an interval below 1 is the wrong way round.
+    deepEqual([decided.happened, wrong.happened, decided.count], [2, 1, 3])
+    deepEqual([falseRaces.count, score.voided.happened], [0, 1])
+  })
+
+  for (const [wrong, what] of [
+    [['--scenario', 'calm'], /There is no scenario calm: take one of noisy, /],
+    [['--race', '--precision', '3'], /--precision takes a part of 1/],
+  ] as const)
+    test(`is not simulated with ${wrong.join(' ')}: a sentence says why`, () => {
+      const args = [programAt('simulate.ts'), ...wrong]
+      const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+      equal(status, 1)
+      match(stderr, what)
+    })
+})
+
+describe('the simulated machine', () => {
+  const EVEN = { kind: 'two-state', shared: 1, free: 1, cost: 0, sd: 0, seconds: 1 } as const
+
+  function sample(speed: Speed, seconds: number, step: number): number[] {
+    const core = new Core(speed, createDraw(createRandom(1)))
+    return Array.from({ length: Math.round(seconds / step) }, (_, index) =>
+      core.cost(index * step, (index + 1) * step),
+    )
+  }
+
+  test('is known to the adapters of the benchmark only', () => {
+    const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'))
+    const textOf = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8')
+    const knowing = files.filter((name) => /from '\.\.\/src\//.test(textOf(name)))
+    deepEqual(knowing, ['method.ts', 'race.ts'])
+  })
+
+  test('that changes slowly has the spread and the memory that it should', () => {
+    const costs = sample({ ...EVEN, sd: 0.03, seconds: 10 }, 5000, 1)
+    const variance = sampleVariance(costs)
+    ok(Math.abs(Math.sqrt(variance) - 0.03) < 0.003, `${Math.sqrt(variance)}`)
+    // After 10 s, which is its correlation time, 1 / e is left.
+    const products = costs.slice(10).map((cost, index) => cost * (costs[index] ?? 0))
+    ok(Math.abs(mean(products) / variance - Math.exp(-1)) < 0.1)
+  })
+
+  test('of a trace is replayed as it is, again and again', () => {
+    const costs = sample({ kind: 'trace', spacing: 0.1, logCost: [0, 1, 2] }, 3, 0.1)
+    ok(Math.abs(mean(costs) - 1) < 0.02, `${mean(costs)}`)
+  })
+
+  test('has cold cells that cost 40 % more at first, and only their own load warms them', () => {
+    const still = {
+      ...{ ...QUIET, speed: EVEN, floor: 0 },
+      ...{ shocks: { part: 0, cost: 0 }, visible: { part: 0, share: 0, cost: 0 } },
+      slice: { hello: 0, ssr: 0, status: 0, pair: 0 },
+    }
+    const cold = { cells: 18, cost: 0.4, seconds: 0.25 }
+    const heat = new World({ ...still, cold }, 1).startHeat('hello')
+    const cost = (seconds: number) => {
+      const { cpuSeconds, requests } = heat.slice('node/hello direct', seconds)
+      return cpuSeconds / requests
+    }
+    const first = cost(0.001)
+    heat.slice('fastify/hello direct', 5)
+    const second = cost(0.25)
+    cost(5)
+    const last = cost(0.001)
+    ok(Math.abs(first / last - 1.4) < 0.01, `${first / last}`)
+    ok(second > 1.2 * last && second < 1.3 * last, `${second / last}`)
+  })
+
+  test('is the same with the same seed, and its truths add up', () => {
+    const [one, other] = [3, 3].map((seed) => new World(SCENARIOS['noisy-loadings'] ?? NOISY, seed))
+    assert.ok(one && other)
+    const [a, b] = ['bun/hello direct', 'node/hello direct']
+    equal(one.truth(a, b, 'now'), other.truth(a, b, 'now'))
+    notEqual(one.truth(a, b, 'now'), one.truth(a, b, 'free'))
+    equal(one.truth('node/hello#2 direct', b, 'now'), 0)
+    ok(Math.abs(one.truth(a, b, 'free') - Math.log(9.5 / 10.8)) < 1e-12)
+    ok(Number.isNaN(one.truth(a, 'nobody', 'free')))
+  })
+})
+
+describe('the neighbour', () => {
+  const PROGRAM = programAt('neighbour.ts')
+  /** Only stops a test that hangs. */
+  const LIMIT = { timeout: 120_000 }
+
+  test('works and rests in turns that add up to the time; random lengths have their means and repeat by the seed', () => {
+    const habits = parseHabits(['--burst', '0.3', '--duty', '0.75', '--core', '1', '--seconds', '1'])
+    assert.ok(habits)
+    equal(habits.core, 1)
+    const steps = [...scheduleOf(habits)]
+    deepEqual(
+      steps.map(({ work, seconds }) => [work, seconds.toFixed(9)]),
+      [0.3, 0.1, 0.3, 0.1, 0.2].map((seconds, index) => [index % 2 === 0, seconds.toFixed(9)]),
+    )
+    const two = parseHabits(['--two-state'])
+    deepEqual([two?.burst, two?.pause, two?.random, two?.core], [1.65, 0.55, true, null])
+    const random = { burst: 1.65, pause: 0.55, random: true, seed: 7, seconds: 4000 }
+    const drawn = [...scheduleOf(random)]
+    const worked = drawn.reduce((sum, { work, seconds }) => sum + (work ? seconds : 0), 0)
+    ok(Math.abs(worked / 4000 - 0.75) < 0.05, `${worked / 4000}`)
+    deepEqual([...scheduleOf(random)], drawn)
+  })
+
+  test('refuses wrong options with a sentence', () => {
+    for (const [words, what] of [
+      ['--burst 0', /--burst takes a number/],
+      ['--duty 1', /--duty takes a number/],
+      ['--seconds 601', /--seconds takes a number from 0.001 to 600/],
+      ['--core 0.5', /--core takes a whole number/],
+      ['--pause 1 --duty 0.5', /exclude each other/],
+      ['--two-state --burst 1', /--two-state/],
+    ] as const)
+      assert.throws(() => parseHabits(words.split(' ')), what)
+  })
+
+  test('is ended by SIGINT in the middle of a burst', LIMIT, async () => {
+    const child = spawn(process.execPath, [PROGRAM, '--seconds', '600', '--burst', '600'])
+    await once(child.stdout, 'data')
+    child.kill('SIGINT')
+    const [, by] = await once(child, 'exit')
+    equal(by, 'SIGINT')
+  })
+
+  test('says what it does, and ends with its parent', LIMIT, async () => {
+    const program = `
+    const { spawn } = await import('node:child_process')
+    const options = { stdio: ['ignore', 'pipe', 'inherit'] }
+    const child = spawn(process.execPath, [process.argv[1], '--seconds', '60', '--burst', '10', '--pause', '30'], options)
+    child.stdout.once('data', (text) => {
+      process.stdout.write(text)
+      process.exit()
+    })`
+    // Standard error closes when the last process that holds it has ended: otherwise this waits.
+    const args = ['--input-type=module', '-e', program, PROGRAM]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    match(stdout, /^Takes any core for 60 s, 25 % of the time\.$/m)
+  })
+})
