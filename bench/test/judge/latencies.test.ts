@@ -6,11 +6,10 @@ import { analyse as analyseStudy } from '../../src/judge/analysis.ts'
 import { openLoopsOf } from '../../src/judge/latencies.ts'
 import { isMeanSpoiled, isSpoiled, valueAt } from '../../src/judge/lateness.ts'
 import { isTimely, whyNotKept, whyWrong } from '../../src/judge/trial.ts'
-import type { Study } from '../../src/result/experiment.ts'
 import type { Trial } from '../../src/result/heat.ts'
 import type { Result } from '../../src/result/result.ts'
 import { histogramOf, trialOf, uniform } from '../fixtures/evidence.ts'
-import { measureOnPaper, PAPER } from '../fixtures/laboratory.ts'
+import { LATE, measureOnPaper } from '../fixtures/laboratory.ts'
 
 const late = (ms: number) => ({ p50: 0, p90: 0, p99: ms, p999: ms, max: ms })
 
@@ -147,28 +146,15 @@ describe('a claim about latency', () => {
 
   /** Two heats of the paper's systems under the same traffic. */
   function analyse(metric: 'mean-latency' | 'p99-latency', change: (result: Result) => void = () => {}) {
-    const systems = ['fast', 'slow', 'wide']
-    const load = { systems, workload: { path: '/json', expect: {} }, connections: 64, openLoop: systems }
-    const study: Study = {
-      ...PAPER,
-      races: { race: load },
-      claims: [
-        {
-          ...{ id: 'latency', says: 'latency falls to a half', race: 'race', metric },
-          ...{ over: 'fast', under: 'slow', published: [1, 2] },
-        },
-      ],
-    }
+    const study = { ...LATE, claims: LATE.claims.map((one) => ({ ...one, metric })) }
     const rates = { fast: [40_000, 41_000], slow: [20_100, 20_000], wide: [40_000, 41_000] }
     const result = measureOnPaper(rates, study)
     const means = { fast: [0.5, 0.52], slow: [1, 1.02], wide: [0.6, 0.61] }
     for (const [index, heat] of result.heats.entries()) {
       heat.commonRate = { rate: 10_050, tooSlow: [] }
+      const sound = { offered: 10_000, achieved: 10_000, histogram: HISTOGRAM }
       heat.trials = Object.entries(means).map(([system, all]) =>
-        trialOf({
-          ...{ cell: `race ${system}`, offered: 10_000, achieved: 10_000, histogram: HISTOGRAM },
-          meanMs: all[index] ?? null,
-        }),
+        trialOf({ ...sound, cell: `race ${system}`, meanMs: all[index] ?? null }),
       )
     }
     change(result)
@@ -202,11 +188,7 @@ describe('a claim about latency', () => {
 
   const VOIDS: [why: string, Partial<Trial>, RegExp][] = [
     ['an error', { errors: { reset: 1 } }, /^the latency of slow is void: 1 of 10001 requests failed/],
-    [
-      'a server that falls behind',
-      { achieved: 9000 },
-      /: 9,000 of 10,000 requests per second got a response$/,
-    ],
+    ['a server that falls behind', { achieved: 9000 }, /: 9,000 of 10,000 requests per second got a /],
     ['a late generator', { lagHistogram: STALLED }, /: the generator was late, .* in 1 of 2 heats$/],
     ['nothing compared', { checked: 0 }, /nothing was compared, in 1 of 2 heats$/],
   ]
