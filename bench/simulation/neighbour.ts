@@ -10,11 +10,9 @@ import { createRandom, type Random } from '@startgrid/stats/random.ts'
 
 const OPTIONS = {
   core: text('N', 'the core to stay on (default: any; needs taskset)'),
-  burst: text('S', 'seconds of work (default 0.2)', { excludes: ['two-state'] }),
-  pause: text('S', 'seconds of rest between bursts (default 0.2)', { excludes: ['duty', 'two-state'] }),
-  duty: text('PART', 'instead of --pause: the part of the time that is work, above 0 and below 1', {
-    excludes: ['two-state'],
-  }),
+  burst: text('S', 'seconds of work (default 0.2)'),
+  pause: text('S', 'seconds of rest between bursts (default 0.2)'),
+  duty: text('PART', 'instead of --pause: the part of the time that is work, above 0 and below 1'),
   random: flag('draws both lengths from exponential distributions with these means'),
   'two-state': flag('the same as --random --burst 1.65 --pause 0.55'),
   seed: text('N', 'of the random lengths (default 1)'),
@@ -56,6 +54,11 @@ export function parseHabits(argv: readonly string[]): Habits | null {
   if (values.help) return null
   const twoState = values['two-state']
   const burst = inRange('--burst', values.burst ?? (twoState ? '1.65' : '0.2'), 0.001, MOST_SECONDS)
+  const lengths = ['burst', 'pause', 'duty'] as const
+  const other = lengths.find((name) => twoState && values[name] !== undefined)
+  if (other !== undefined) throw new UsageError(`--two-state and --${other} exclude each other.`)
+  if (values.pause !== undefined && values.duty !== undefined)
+    throw new UsageError('--pause and --duty exclude each other.')
   const duty = values.duty === undefined ? null : inRange('--duty', values.duty, 0.001, 0.999)
   const pause = inRange('--pause', values.pause ?? (twoState ? '0.55' : '0.2'), 0.001, MOST_SECONDS)
   const core = values.core === undefined ? null : inRange('--core', values.core, 0, 4095)

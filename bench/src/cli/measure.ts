@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { listenForInterruption } from '@startgrid/cli/interruption.ts'
 import { formatMinutes } from '@startgrid/cli/numbers.ts'
-import { createProgress } from '@startgrid/cli/progress.ts'
+import { createProgress, listenForInterruption } from '@startgrid/cli/progress.ts'
 import { COLUMNS, indented, plural, wrap } from '@startgrid/cli/text.ts'
 import { plannedMs } from '../experiment/study.ts'
 import { isTested, LEAST_STARTS } from '../judge/findings.ts'

@@ -1,5 +1,4 @@
-import { UsageError } from '@startgrid/cli/arguments.ts'
-import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
+import { ForeseenError, UsageError } from '@startgrid/cli/arguments.ts'
 import { insteadOf } from '@startgrid/cli/gone.ts'
 import { helpOf, type Table } from '@startgrid/cli/options.ts'
 import { capital, oneLine, wrap } from '@startgrid/cli/text.ts'

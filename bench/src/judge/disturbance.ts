@@ -1,4 +1,4 @@
-import type { Disturbance } from '@startgrid/machine/accounts/sample.ts'
+import type { Disturbance } from '@startgrid/machine/accounts.ts'
 import type { Slice } from '../result/heat.ts'
 
 /** What others took while something was measured, and what counts all the same. */

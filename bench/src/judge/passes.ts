@@ -1,4 +1,4 @@
-import type { CpuSeconds } from '@startgrid/machine/accounts/sample.ts'
+import type { CpuSeconds } from '@startgrid/machine/accounts.ts'
 import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
 import type { Cell } from '../result/cell.ts'
 import type { Heat, Slice } from '../result/heat.ts'

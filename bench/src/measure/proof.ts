@@ -1,4 +1,4 @@
-import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
+import { ForeseenError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { mean } from '@startgrid/stats/moments.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'

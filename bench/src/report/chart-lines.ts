@@ -1,5 +1,4 @@
-import { painter } from '@startgrid/cli/paint.ts'
-import { wrap } from '@startgrid/cli/text.ts'
+import { painter, wrap } from '@startgrid/cli/text.ts'
 import type { Chart, Dot } from './document.ts'
 import { type Scale, scaleOf } from './scale.ts'
 

@@ -1,6 +1,5 @@
-import { type Format, painter } from '@startgrid/cli/paint.ts'
 import { layOut, type Row } from '@startgrid/cli/table.ts'
-import { COLUMNS, wrap } from '@startgrid/cli/text.ts'
+import { COLUMNS, type Format, painter, wrap } from '@startgrid/cli/text.ts'
 import { chartLines } from './chart-lines.ts'
 import type { Document, Section } from './document.ts'
 

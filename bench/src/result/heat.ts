@@ -1,5 +1,5 @@
 import type { ErrorCounts } from '@startgrid/loadgen/result.ts'
-import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts/sample.ts'
+import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts.ts'
 import type { Figures } from './experiment.ts'
 
 /** What was measured: heats, with their launches, slices and open loops. `cell` is always the id of a cell. */

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ForeseenError } from '@startgrid/cli/foreseen-error.ts'
+import { ForeseenError } from '@startgrid/cli/arguments.ts'
 import type { Result } from './result.ts'
 
 /** Results as files. */

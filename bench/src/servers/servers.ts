@@ -5,7 +5,7 @@ import {
   type Disturbance,
   type Subject,
   takeSample,
-} from '@startgrid/machine/accounts/sample.ts'
+} from '@startgrid/machine/accounts.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../result/cell.ts'

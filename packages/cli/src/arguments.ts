@@ -1,4 +1,7 @@
-import { ForeseenError } from './foreseen-error.ts'
+/** What a person can mend: the message is one sentence that says what happened and what to do. Commands print it without a stack. */
+export class ForeseenError extends Error {
+  override name = 'ForeseenError'
+}
 
 /** The command line cannot be used as it was typed; the message is a sentence that says what to change. */
 export class UsageError extends ForeseenError {

@@ -77,12 +77,9 @@ export function formatRateEnds(interval: Interval | null): string {
 }
 
 /** `1.48 (1.43–1.53)`, for a sentence; only the value if there is no interval. */
-export function formatRatioInterval(
-  ratio: Interval,
-  format: (ratio: number) => string = formatRatio,
-): string {
-  const ends = formatEnds(ratio, format)
-  return ends === UNKNOWN ? format(ratio.value) : `${format(ratio.value)} (${ends})`
+export function formatRatioInterval(ratio: Interval): string {
+  const ends = formatEnds(ratio, formatRatio)
+  return ends === UNKNOWN ? formatRatio(ratio.value) : `${formatRatio(ratio.value)} (${ends})`
 }
 
 /** `14.0+20.7`: app and proxy; one number if there is no proxy. */

@@ -14,13 +14,12 @@ export interface Option<Value> {
   readonly short?: string
   /** The option without which this one says nothing. */
   readonly needs?: string
-  readonly excludes?: readonly string[]
 }
 
 export type Table = Readonly<Record<string, Option<unknown>>>
 export type Values<Options extends Table> = { [Name in keyof Options]: ReturnType<Options[Name]['read']> }
 
-type Rules = Pick<Option<unknown>, 'short' | 'needs' | 'excludes'>
+type Rules = Pick<Option<unknown>, 'short' | 'needs'>
 
 export function flag(help: string, rules: Rules = {}): Option<boolean> {
   return { value: null, help, read: (words) => words.length > 0, ...rules }
@@ -117,13 +116,9 @@ export function readCommandLine<Options extends Table>(
   if (extra !== undefined)
     throw new UsageError(`Unexpected argument '${extra}'. ${command} --help lists the options.`)
   const given = new Set(Object.keys(words.values))
-  for (const [name, { needs, excludes = [] }] of Object.entries(options)) {
-    if (!given.has(name)) continue
-    if (needs !== undefined && !given.has(needs))
+  for (const [name, { needs }] of Object.entries(options))
+    if (given.has(name) && needs !== undefined && !given.has(needs))
       throw new UsageError(`--${name} goes with --${needs} alone.`)
-    const other = excludes.find((one) => given.has(one))
-    if (other !== undefined) throw new UsageError(`--${name} and --${other} exclude each other.`)
-  }
   const values = Object.fromEntries(
     Object.entries(options).map(([name, { read }]) => [
       name,

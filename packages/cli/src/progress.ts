@@ -27,7 +27,7 @@ const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_LINE] = ['\u001b[?25l', '\u001b[?25h', '\
 /** One line that is written again and again; a sentence takes its place, and it goes on below. */
 function createBar(stream: NodeJS.WriteStream): Progress {
   let timer: NodeJS.Timeout | undefined
-  let clock = new Clock(0)
+  let clock = startClock(0)
   let [done, step] = [0, 'starting']
   const draw = () => {
     const filled = '█'.repeat(Math.round(done * BAR_COLUMNS)).padEnd(BAR_COLUMNS, '░')
@@ -36,7 +36,7 @@ function createBar(stream: NodeJS.WriteStream): Progress {
   }
   return {
     begin: (expectedMs) => {
-      clock = new Clock(expectedMs)
+      clock = startClock(expectedMs)
       if (timer !== undefined) return
       stream.write(HIDE_CURSOR)
       draw()
@@ -67,10 +67,10 @@ function cut(line: string, columns = COLUMNS): string {
 
 function createLines(stream: NodeJS.WriteStream): Progress {
   let last = ''
-  let clock = new Clock(0)
+  let clock = startClock(0)
   return {
     begin: (expectedMs) => {
-      clock = new Clock(expectedMs)
+      clock = startClock(expectedMs)
     },
     update: (done, step) => {
       clock.update(done)
@@ -84,32 +84,55 @@ function createLines(stream: NodeJS.WriteStream): Progress {
   }
 }
 
-/** Estimates the time left: at first from the expected duration, later more and more from the run so far. */
-export class Clock {
-  readonly #now: () => number
-  readonly #startedAt: number
-  readonly #expectedMs: number
-  #endsAt: number
-
-  /** @param now milliseconds since any fixed time */
-  constructor(expectedMs: number, now: () => number = () => performance.now()) {
-    this.#now = now
-    this.#startedAt = now()
-    this.#expectedMs = expectedMs
-    this.#endsAt = this.#startedAt + expectedMs
+/**
+ * Estimates the time left: at first from the expected duration, later more and more from the run so far.
+ * @param now milliseconds since any fixed time
+ */
+export function startClock(expectedMs: number, now = () => performance.now()) {
+  const startedAt = now()
+  let endsAt = startedAt + expectedMs
+  return {
+    /** @param done 0 to 1 */
+    update: (done: number): void => {
+      // Both forecasts of the time left, weighted by how much is known.
+      const planned = expectedMs * (1 - done)
+      const measured = done > 0 ? ((now() - startedAt) / done) * (1 - done) : planned
+      endsAt = now() + planned * (1 - done) + measured * done
+    },
+    /** Milliseconds left, never below 0. */
+    left: (): number => Math.max(0, endsAt - now()),
   }
+}
 
-  /** @param done 0 to 1 */
-  update(done: number): void {
-    const now = this.#now()
-    // Both forecasts of the time left, weighted by how much is known.
-    const planned = this.#expectedMs * (1 - done)
-    const measured = done > 0 ? ((now - this.#startedAt) / done) * (1 - done) : planned
-    this.#endsAt = now + planned * (1 - done) + measured * done
-  }
+/** Milliseconds. A terminal and a package manager both pass on one Ctrl-C, so a second signal within this time is the same one. */
+const SAME_INTERRUPTION_MS = 500
 
-  /** Milliseconds left, never below 0. */
-  left(): number {
-    return Math.max(0, this.#endsAt - this.#now())
+interface Interruption {
+  signal: AbortSignal
+  /** The exit code of an interrupted run: 130 after Ctrl-C, 143 after SIGTERM, 129 if the terminal was lost. */
+  code(): number
+}
+
+const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+
+/** The first signal asks for an orderly end. The second ends this process at once, and its children with it. */
+export function listenForInterruption(progress: Progress): Interruption {
+  const interruption = new AbortController()
+  let at = 0
+  let code = 0
+  const onSignal = (name: keyof typeof CODES) => {
+    if (interruption.signal.aborted) {
+      if (performance.now() - at < SAME_INTERRUPTION_MS) return
+      progress.stop()
+      process.exit(code)
+    }
+    at = performance.now()
+    code = CODES[name]
+    progress.say('Stopping the servers. Ctrl-C once more ends at once.')
+    interruption.abort()
   }
+  for (const name of Object.keys(CODES) as (keyof typeof CODES)[]) process.on(name, () => onSignal(name))
+  // Nobody reads a terminal that was lost.
+  process.stderr.on('error', () => {})
+  return { signal: interruption.signal, code: () => code }
 }

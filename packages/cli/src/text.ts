@@ -1,3 +1,5 @@
+import { styleText } from 'node:util'
+
 /** Sentences and columns for people. */
 
 /** Widest line of a table or a report. */
@@ -56,4 +58,16 @@ export function listOf(names: Iterable<string>): string {
 /** The first letter as a capital. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+export type Format = Parameters<typeof styleText>[0]
+
+/** Colour on a terminal. It only repeats what the text says.
+ * @returns a function that formats line by line, because pagers cut lines. Without colour or format, the text stays unchanged */
+export function painter(color: boolean): (format: Format | null, text: string) => string {
+  return (format, text) => {
+    if (!color || format === null || text === '') return text
+    const lines = text.split('\n').map((line) => styleText(format, line, { validateStream: false }))
+    return lines.join('\n')
+  }
 }

@@ -4,8 +4,7 @@ import { UsageError } from '../src/arguments.ts'
 import { duration, flag, helpOf, integer, percent, readCommandLine, text, texts } from '../src/options.ts'
 
 const TABLE = {
-  quick: flag('takes a minute', { excludes: ['thorough'] }),
-  thorough: flag('takes half an hour'),
+  quick: flag('takes a minute'),
   target: text('URL', 'measures a server that runs'),
   without: text('NAMES', 'what it lacks', { needs: 'target' }),
   path: texts('PATH', 'what is asked'),
@@ -30,7 +29,6 @@ test('the last of several counts', () => {
 
 test('what cannot be read or combined is one sentence', () => {
   const refused: [args: string, message: string][] = [
-    ['--quick --thorough', '--quick and --thorough exclude each other.'],
     ['--without a', '--without goes with --target alone.'],
     ['--heats 0', "--heats is '0', but must be a whole number from 1 to 100."],
     ['--fast', "Unknown option '--fast'. pnpm try --help lists the options."],

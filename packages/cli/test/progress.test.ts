@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { Clock, createProgress } from '../src/progress.ts'
+import { createProgress, startClock } from '../src/progress.ts'
 
 const XTERM = { TERM: 'xterm' }
 
@@ -65,7 +65,7 @@ test('neither the bar nor a sentence is wider than the terminal', () => {
 
 test('the time left begins with the plan and ends with experience', () => {
   let now = 0
-  const clock = new Clock(100, () => now)
+  const clock = startClock(100, () => now)
   assert.equal(clock.left(), 100)
   now = 30
   assert.equal(clock.left(), 70)

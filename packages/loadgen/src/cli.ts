@@ -1,16 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { formatMs } from '@startgrid/cli/numbers.ts'
 import { duration, flag, helpOf, integer, readCommandLine, text, texts } from '@startgrid/cli/options.ts'
+import { layOut, left, right, tableOf } from '@startgrid/cli/table.ts'
+import { plural, wrap } from '@startgrid/cli/text.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
 import { TargetError, targetOf } from '@startgrid/wire/target.ts'
 import { runLoad } from './load.ts'
-import { LoadError, type LoadPlan } from './plan.ts'
-import { report, title } from './report.ts'
-import { Requests } from './requests.ts'
-import { sumErrors } from './result.ts'
+import { LoadError, type LoadPlan, Requests } from './plan.ts'
+import type { Latency } from './recording.ts'
+import type { LoadResult } from './result.ts'
 import { resolveTarget } from './target.ts'
-import { coresFor, startTeam } from './team.ts'
+import { startTeam } from './team.ts'
 
 const OPTIONS = {
   connections: integer('N', 'connections; in open loop, at most', {
@@ -62,20 +64,19 @@ export async function loadCommand(args: readonly string[], program: string): Pro
     return 0
   }
   const { url, plan, processes, json } = command
-  const cores = processes > 1 ? coresFor(processes) : undefined
   const interrupt = new AbortController()
   // Only once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
   await findServer(plan)
   if (json !== '-') process.stdout.write(`${title(url, plan)}\n`)
   const load = { ...plan, signal: interrupt.signal }
-  const team = cores && (await startTeam(cores))
+  const team = processes > 1 ? await startTeam(new Array<undefined>(processes).fill(undefined)) : undefined
   const result = await (team?.run(load) ?? runLoad(load)).finally(() => team?.stop())
   const { method, connections } = plan
   if (json !== undefined) write(json, `${JSON.stringify({ url, method, connections, ...result })}\n`)
   if (json !== '-') process.stdout.write(`\n${report(result)}`)
   if (interrupt.signal.aborted) return 130
-  return sumErrors(result.errors) > 0 || result.requests === 0 ? 1 : 0
+  return result.requests === 0 || Object.values(result.errors).some((count) => count > 0) ? 1 : 0
 }
 
 /**
@@ -157,6 +158,70 @@ function write(file: string, text: string): void {
   } catch (error) {
     throw new LoadError(`The result cannot be written to ${file}: ${(error as Error).message}.`)
   }
+}
+
+/** What is loaded, in one line. */
+function title(url: string, { method, path, connections, rate, durationMs }: LoadPlan): string {
+  const others = [path].flat().length - 1
+  const more = others > 0 ? ` and ${others} more` : ''
+  const pace = rate === undefined ? '' : ` at ${format(rate)} per second`
+  return `${method} ${url}${more} with ${plural(connections, 'connection')}${pace} for ${durationMs / 1_000} s`
+}
+
+/** A generator that is busy for more than this part of its time may be what limits a closed loop. */
+const BUSY = 0.95
+
+/** A result for a person, at most 80 columns wide. */
+export function report(result: LoadResult): string {
+  const { openLoop, requests, seconds, errors, statuses, handshakes, self } = result
+  const rows = [['rate', `${format(result.rate)} responses per second`]]
+  if (openLoop !== null) {
+    const { offered, achieved } = openLoop
+    const part = offered > 0 ? (100 * achieved) / offered : 100
+    const sent = `achieved ${format(achieved)} (${part.toFixed(1)} %)`
+    rows.push(['offered', `${format(offered)} per second, ${sent}`])
+  }
+  const waited = self.waitSeconds === null ? '' : `, ${self.waitSeconds.toFixed(2)} s without a core`
+  rows.push(
+    ['requests', `${format(requests)} in ${seconds.toFixed(2)} s`],
+    ['errors', counts(errors)],
+    ['statuses', counts(statuses)],
+    ...Object.entries(handshakes).map(([what, times]) => ['tls', `${what}: ${format(times)}`]),
+    ['received', `${(result.bytes / 1e6).toFixed(1)} MB`],
+    ['generator', `busy ${Math.round(100 * self.busy)} %${waited}`],
+  )
+  if (openLoop === null && self.busy > BUSY) rows.push(['', 'it may be the limit, not the server'])
+  const lines = rows.map(([name = '', value]) => `  ${name.padEnd(11)} ${value}`)
+  const bound = self.reason === null ? '' : `\n${wrap(`generator-bound: ${self.reason}.`)}\n`
+  return `${[...lines, '', ...latencies(result)].join('\n')}\n${bound}`
+}
+
+const PERCENTILES = ['mean', 'p50', 'p90', 'p99', 'p999', 'max'] as const
+
+function latencies({ requests, latency, service, lag }: LoadResult): string[] {
+  if (requests === 0) return ['  latency     no response']
+  const rows: [string, Latency][] =
+    lag === null
+      ? [['latency', latency]]
+      : [
+          ['corrected', latency],
+          ['service', service],
+          ['lag', lag],
+        ]
+  const columns = PERCENTILES.map((name) =>
+    right<(typeof rows)[number]>(name.replace('p999', 'p99.9'), 0, ([, times]) => formatMs(times[name])),
+  )
+  const [table] = layOut([tableOf(rows, [left('ms', 0, ([name]) => name.padEnd(11)), ...columns])], 78)
+  return [table?.head, ...(table?.rows.map(({ text }) => text) ?? [])].map((line) => `  ${line}`)
+}
+
+function counts(all: Readonly<Record<string, number>>): string {
+  const present = Object.entries(all).filter(([, number]) => number > 0)
+  return present.map(([name, number]) => `${name}: ${format(number)}`).join(', ') || 'none'
+}
+
+function format(value: number): string {
+  return Math.round(value).toLocaleString('en')
 }
 
 if (import.meta.main)

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import { NoResponse, ResponseReader } from '@startgrid/wire/reader.ts'
 import { connect, describeTls, type Target } from '@startgrid/wire/target.ts'
 import type { ErrorKind } from './result.ts'
@@ -17,8 +16,6 @@ export interface ConnectionOwner {
 /** What the connections of one load have in common. */
 export interface ConnectionOptions {
   target: Target
-  /** As `tlsOptions` says; undefined without TLS. */
-  tls?: TlsOptions | undefined
   method: string
   template: ResponseTemplate
 }
@@ -62,12 +59,12 @@ export class Connection {
   /** As `LoadResult.handshakes` names it; undefined without TLS, and until it is open. */
   handshake: string | undefined
 
-  constructor({ target, tls, method, template }: ConnectionOptions, owner: ConnectionOwner) {
+  constructor({ target, method, template }: ConnectionOptions, owner: ConnectionOwner) {
     this.#template = template
     this.#owner = owner
     this.parser = new ResponseReader(method)
     const onread = { buffer: RECEIVED, callback: (length: number) => this.#read(length) }
-    this.#socket = connect(target, () => this.#ready(), tls, { onread })
+    this.#socket = connect(target, () => this.#ready(), { onread })
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#broken(error))
     this.#socket.on('end', () => this.#ended())
   }
@@ -120,16 +117,11 @@ export class Connection {
 
   #read(length: number): boolean {
     if (this.#state === 'closed') return true
-    if (!this.awaiting) {
-      this.#fail(isRequestTimeout(length) ? undefined : 'parse')
-      return true
-    }
     try {
-      const end = this.#parse(length)
-      if (!this.parser.complete) return true
-      // Bytes after the response belong to no request.
+      const end = this.awaiting ? this.#parse(length) : 0
+      // Bytes without a request, or after its response.
       if (end < length) this.#fail('parse')
-      else this.#responded()
+      else if (this.parser.complete) this.#responded()
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error
       this.#fail('parse', error)
@@ -175,9 +167,4 @@ export class Connection {
     this.close()
     this.#owner.failed(this, kind, error)
   }
-}
-
-/** Servers may send 408 before they close a connection that was idle for too long (RFC 9110 section 15.5.9): no request got it. */
-function isRequestTimeout(length: number): boolean {
-  return RECEIVED.toString('latin1', 0, Math.min(length, 13)) === 'HTTP/1.1 408 '
 }

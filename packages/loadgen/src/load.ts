@@ -1,13 +1,11 @@
 import { createRandom } from '@startgrid/stats/random.ts'
-import { type Target, tlsOptions } from '@startgrid/wire/target.ts'
-import type { Connection, ConnectionOptions, ConnectionOwner } from './connection.ts'
+import type { Connection, ConnectionOwner } from './connection.ts'
 import { Checker } from './expectation.ts'
-import { closedLoop, type Loop, openLoop, poisson, type Schedule } from './loops.ts'
-import { LoadError, type LoadOptions } from './plan.ts'
+import { closedLoop, type Loop, openLoop, poisson } from './loops.ts'
+import { LoadError, type LoadOptions, Requests } from './plan.ts'
 import { Pool } from './pool.ts'
-import { Requests } from './requests.ts'
 import { type ErrorKind, type LoadResult, type Measurement, summarizeLoad } from './result.ts'
-import { LoopWatch, Tally } from './tally.ts'
+import { LoopWatch, type Schedule, Tally } from './tally.ts'
 import { resolveTarget } from './target.ts'
 import { ResponseTemplate } from './template.ts'
 
@@ -29,8 +27,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
  * @throws {LoadError} as `runLoad`
  */
 export async function measureLoad(options: LoadOptions): Promise<Measurement> {
-  const target = await resolveTarget(options.target)
-  return new Load(options, target, tlsOptions(options.target)).run()
+  return new Load({ ...options, target: await resolveTarget(options.target) }).run()
 }
 
 /** One load, from its first connection to its last response. */
@@ -45,19 +42,14 @@ class Load implements ConnectionOwner {
   readonly #watch = new LoopWatch()
   readonly #ending = Promise.withResolvers<Measurement>()
   readonly #schedule: Schedule = { from: Number.POSITIVE_INFINITY, until: Number.POSITIVE_INFINITY }
-  readonly #handshakes: Record<string, number> = {}
   #sweeper: NodeJS.Timeout | undefined
   #loop: Loop | undefined
   #isOver = false
   #isCounting = false
   #inFlight = 0
 
-  /**
-   * @param target resolved
-   * @param tls as `ConnectionOptions`
-   */
-  constructor(options: LoadOptions, target: Target, tls: ConnectionOptions['tls']) {
-    const { method = 'GET', connections, newConnections: fresh = false } = options
+  constructor(options: LoadOptions) {
+    const { target, method = 'GET', connections, newConnections: fresh = false } = options
     this.#options = options
     // A generator of its own, so that arrivals and paths do not depend on each other.
     this.#requests = new Requests(options, createRandom((options.seed ?? 1) ^ 0x5bd1e995))
@@ -65,7 +57,7 @@ class Load implements ConnectionOwner {
     this.#warmupMs = options.warmupMs ?? 0
     this.#checker = new Checker(options.expect ?? {}, this.#requests.paths)
     this.#tally = new Tally(this.#checker, this.#schedule, options.rate !== undefined)
-    this.#pool = new Pool({ target, tls, method, template: new ResponseTemplate(), connections, fresh }, this)
+    this.#pool = new Pool({ target, method, template: new ResponseTemplate(), connections, fresh }, this)
   }
 
   /** @throws {LoadError} if too few files may be open */
@@ -84,21 +76,18 @@ class Load implements ConnectionOwner {
 
   opened(connection: Connection): void {
     const { handshake } = connection
-    if (handshake !== undefined) this.#handshakes[handshake] = (this.#handshakes[handshake] ?? 0) + 1
+    const { handshakes } = this.#tally.counts
+    if (handshake !== undefined) handshakes[handshake] = (handshakes[handshake] ?? 0) + 1
     this.#pool.opened(connection)
-    this.#loop?.dispatch(performance.now())
+    this.#vacant()
   }
 
   responded(connection: Connection, now: number): void {
     this.#inFlight--
     this.#watch.events++
     this.#tally.responded(connection, now)
-    if (connection.parser.reusable && !this.#requests.close) {
-      this.#loop?.freed(connection, now)
-    } else {
-      this.#pool.retire(connection)
-      this.#loop?.dispatch(now)
-    }
+    if (connection.parser.reusable && !this.#requests.close) this.#loop?.freed(connection, now)
+    else this.#pool.lost(connection, false, this.#vacant)
   }
 
   failed(connection: Connection, kind: ErrorKind | undefined, error?: NodeJS.ErrnoException): void {
@@ -113,8 +102,11 @@ class Load implements ConnectionOwner {
     if (awaiting) this.#inFlight--
     if (kind !== undefined)
       this.#tally.failed(kind, awaiting ? intended : since, parser.started ? received : 0)
-    this.#pool.lost(connection, kind === 'connect', () => this.#loop?.dispatch(performance.now()))
+    this.#pool.lost(connection, kind === 'connect', this.#vacant)
   }
+
+  /** A request that waits may find a connection. */
+  readonly #vacant = (): void => this.#loop?.dispatch(performance.now())
 
   readonly #send = (connection: Connection, intended: number, now: number): void => {
     this.#inFlight++
@@ -132,13 +124,9 @@ class Load implements ConnectionOwner {
     const { durationMs, rate, seed = 1 } = this.#options
     this.#schedule.from = start + this.#warmupMs
     this.#schedule.until = this.#schedule.from + durationMs
-    const means = { pool: this.#pool, schedule: this.#schedule, send: this.#send }
+    const means = { pool: this.#pool, schedule: this.#schedule, send: this.#send, tally: this.#tally }
     this.#loop =
-      rate === undefined
-        ? closedLoop(means)
-        : openLoop(means, poisson(rate, createRandom(seed), start), (due, now) =>
-            this.#tally.reached(due, now),
-          )
+      rate === undefined ? closedLoop(means) : openLoop(means, poisson(rate, createRandom(seed), start))
     this.#turn()
   }
 
@@ -149,7 +137,11 @@ class Load implements ConnectionOwner {
   readonly #turn = (): void => {
     if (this.#loop === undefined) return
     const now = performance.now()
-    if (!this.#isCounting && now >= this.#schedule.from) this.#count(now)
+    if (!this.#isCounting && now >= this.#schedule.from) {
+      this.#isCounting = true
+      this.#watch.begin(now)
+      if (this.#warmupMs > 0) this.#checker.restart()
+    }
     this.#watch.turn(now)
     this.#loop.dispatch(now)
     if (this.#loop.isOver(now)) {
@@ -159,21 +151,10 @@ class Load implements ConnectionOwner {
     if (!this.#isOver) setImmediate(this.#turn)
   }
 
-  /** The warm-up is over. */
-  #count(now: number): void {
-    this.#isCounting = true
-    this.#watch.begin(now)
-    if (this.#warmupMs > 0) this.#checker.restart()
-  }
-
   async #drained(): Promise<void> {
-    const measurement = this.#measurement()
+    const measurement = this.#tally.measurement(this.#watch)
     if (!this.#isOver) await this.#options.onPhase?.('responded')
     this.#finish(measurement)
-  }
-
-  #measurement(): Measurement {
-    return this.#tally.measurement(this.#watch, this.#handshakes)
   }
 
   #finish(measurement: Measurement): void {
@@ -184,7 +165,7 @@ class Load implements ConnectionOwner {
 
   #abort(): void {
     this.#schedule.until = Math.min(this.#schedule.until, performance.now())
-    this.#finish(this.#measurement())
+    this.#finish(this.#tally.measurement(this.#watch))
   }
 
   #close(): void {
@@ -201,6 +182,6 @@ class Load implements ConnectionOwner {
       connection.close()
       this.failed(connection, kind)
     }
-    for (const due of this.#loop?.expired(late) ?? []) this.#tally.failed('timeout', due)
+    this.#loop?.expire(late)
   }
 }

@@ -1,6 +1,7 @@
 import type { Random } from '@startgrid/stats/random.ts'
 import type { Connection } from './connection.ts'
 import { type Pool, Queue } from './pool.ts'
+import type { Schedule, Tally } from './tally.ts'
 
 /** Decides when requests are sent, and on which connection. Times are `performance.now()`. */
 export interface Loop {
@@ -8,24 +9,17 @@ export interface Loop {
   dispatch(now: number): void
   /** A connection received a response, and is free for another request. */
   freed(connection: Connection, now: number): void
-  /** Drops unsent requests that were due before `time`. @returns when they were due */
-  expired(time: number): number[]
+  /** Gives up unsent requests that were due before `time`. */
+  expire(time: number): void
   /** Whether nothing more will be sent. */
   isOver(now: number): boolean
-}
-
-/** When requests are sent and counted: `performance.now()`. */
-export interface Schedule {
-  /** The end of the warm-up. Requests that are due later are counted. */
-  from: number
-  /** The end of the load. */
-  until: number
 }
 
 /** What a loop works with. */
 interface Means {
   pool: Pool
   schedule: Readonly<Schedule>
+  tally: Tally
   /** Sends a request. @param intended when it was due */
   send(connection: Connection, intended: number, now: number): void
 }
@@ -45,7 +39,7 @@ export function closedLoop({ pool, schedule, send }: Means): Loop {
       if (isOver(now)) pool.release(connection)
       else send(connection, now, now)
     },
-    expired: () => [],
+    expire: () => {},
     isOver,
   }
 }
@@ -53,13 +47,8 @@ export function closedLoop({ pool, schedule, send }: Means): Loop {
 /**
  * Sends requests when they are due, whether or not earlier ones have a response. They wait in line if all connections are busy.
  * @param draw tells when the next request is due
- * @param reached called when the loop comes to a request: at `now`, which is never before `due`
  */
-export function openLoop(
-  { pool, schedule, send }: Means,
-  draw: () => number,
-  reached: (due: number, now: number) => void,
-): Loop {
+export function openLoop({ pool, schedule, tally, send }: Means, draw: () => number): Loop {
   /** The due times of requests that wait for a connection. */
   const backlog = new Queue<number>()
   /** When the next request is due; infinite after the last. */
@@ -68,12 +57,6 @@ export function openLoop(
     const due = draw()
     next = due < schedule.until ? due : Number.POSITIVE_INFINITY
   }
-  const reach = (due: number, now: number) => {
-    reached(due, now)
-    const connection = backlog.length === 0 ? pool.take() : undefined
-    if (connection === undefined) backlog.push(due)
-    else send(connection, due, now)
-  }
   const dispatch = (now: number) => {
     while (backlog.length > 0) {
       const connection = pool.take()
@@ -81,7 +64,10 @@ export function openLoop(
       send(connection, backlog.shift() ?? now, performance.now())
     }
     for (let clock = now; next <= clock; clock = performance.now()) {
-      reach(next, clock)
+      tally.reached(next, clock)
+      const connection = backlog.length === 0 ? pool.take() : undefined
+      if (connection === undefined) backlog.push(next)
+      else send(connection, next, clock)
       drawNext()
     }
   }
@@ -92,10 +78,8 @@ export function openLoop(
       pool.release(connection)
       dispatch(now)
     },
-    expired: (time) => {
-      const expired: number[] = []
-      while ((backlog.peek() ?? time) < time) expired.push(backlog.shift() ?? time)
-      return expired
+    expire: (time) => {
+      while ((backlog.peek() ?? time) < time) tally.failed('timeout', backlog.shift() ?? time)
     },
     isOver: () => next === Number.POSITIVE_INFINITY && backlog.length === 0,
   }

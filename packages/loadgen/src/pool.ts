@@ -57,24 +57,19 @@ export class Pool {
   }
 
   opened(connection: Connection): void {
-    this.#connecting--
+    this.#tried()
     if (!this.#options.fresh) this.#idle.push(connection)
     this.#openMissing()
-    this.#tried()
   }
 
-  /** Closes a connection that cannot be reused; a new one replaces it. */
-  retire(connection: Connection): void {
-    this.#all.delete(connection)
-    connection.close()
-    this.#missing++
-    this.#openMissing()
-  }
-
-  /** Replaces a lost connection, after a pause if it never got a response. @param onVacant called then */
+  /**
+   * Replaces a connection that failed or cannot be used again, after a pause if it never got a response.
+   * @param onVacant called then
+   */
   lost(connection: Connection, wasConnecting: boolean, onVacant: () => void): void {
     this.#all.delete(connection)
-    if (wasConnecting) this.#connecting--
+    connection.close()
+    if (wasConnecting) this.#tried()
     const replace = () => {
       if (!this.isWanted) return
       this.#missing++
@@ -83,14 +78,11 @@ export class Pool {
     }
     if (connection.responses > 0) replace()
     else setTimeout(replace, BACK_OFF_MS)
-    if (wasConnecting) this.#tried()
   }
 
   /** Connections that have waited since before a time: `performance.now()`. */
   waitingSince(time: number): Connection[] {
-    const overdue: Connection[] = []
-    for (const connection of this.#all) if (connection.waitingSince < time) overdue.push(connection)
-    return overdue
+    return [...this.#all].filter((connection) => connection.waitingSince < time)
   }
 
   close(): void {
@@ -116,6 +108,7 @@ export class Pool {
   }
 
   #tried(): void {
+    this.#connecting--
     if (!this.#options.fresh && this.#untried > 0 && --this.#untried === 0) this.#onTried?.()
   }
 }

@@ -106,10 +106,9 @@ export function encodeRecording(recording: Recording): string {
 /** Mean and largest are exact; percentiles are within 0.1 %. Milliseconds; all 0 if nothing was recorded. */
 export function summarise(recording: Recording): Latency {
   const { sum, count, max } = recording
-  if (count === 0) return { mean: 0, p50: 0, p90: 0, p99: 0, p999: 0, max: 0 }
   const histogram = histogramOf(recording)
   const at = (percent: number) => Math.min(histogram.getValueAtPercentile(percent) / NANOSECONDS, max)
-  return { mean: sum / count, p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max }
+  return { mean: sum / (count || 1), p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max }
 }
 
 /** One histogram of all values of several. @param encoded each as `LoadResult.histograms` has it; at least one */
@@ -143,28 +142,23 @@ export function countsOf(encoded: string): { ms: number; count: number }[] {
 
 /** @throws {Error} if the text is not such a histogram */
 function decode(encoded: string): JsHistogram {
-  return ours(decodeFromCompressedBase64(encoded, 64))
+  const histogram = decodeFromCompressedBase64(encoded, 64)
+  // The library types its histograms so that WebAssembly ones fit as well, which are never asked for here.
+  if (histogram instanceof JsHistogram) return histogram
+  throw new TypeError('not a histogram in JavaScript')
 }
 
-function histogramOf({ cells }: Recording): JsHistogram {
+function histogramOf({ cells }: Recording): Histogram {
   const histogram = emptyHistogram()
   for (const [place, count] of cells) histogram.recordValueWithCount(valueAt(place), count)
   return histogram
 }
 
-function emptyHistogram(): JsHistogram {
-  return ours(
-    build({
-      bitBucketSize: 64,
-      lowestDiscernibleValue: 1,
-      highestTrackableValue: HIGHEST_NS,
-      numberOfSignificantValueDigits: 3,
-    }),
-  )
-}
-
-/** The library types its histograms so that WebAssembly ones fit as well, which are never asked for here. */
-function ours(histogram: Histogram): JsHistogram {
-  if (histogram instanceof JsHistogram) return histogram
-  throw new TypeError('not a histogram in JavaScript')
+function emptyHistogram(): Histogram {
+  return build({
+    bitBucketSize: 64,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: HIGHEST_NS,
+    numberOfSignificantValueDigits: 3,
+  })
 }

@@ -1,3 +1,4 @@
+import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { encodeRecording, type Latency, mergeRecordings, type Recording, summarise } from './recording.ts'
 
 /**
@@ -9,18 +10,12 @@ import { encodeRecording, type Latency, mergeRecordings, type Recording, summari
  * - `body`: the expected status, but another length or content than expected
  * - `parse`: not HTTP/1.1, or more bytes than the response announced
  */
-export const ERROR_KINDS = ['connect', 'reset', 'timeout', 'status', 'body', 'parse'] as const
-
-export type ErrorKind = (typeof ERROR_KINDS)[number]
+export type ErrorKind = 'connect' | 'reset' | 'timeout' | 'status' | 'body' | 'parse'
 
 export type ErrorCounts = Record<ErrorKind, number>
 
 export function noErrors(): ErrorCounts {
   return { connect: 0, reset: 0, timeout: 0, status: 0, body: 0, parse: 0 }
-}
-
-export function sumErrors(errors: Readonly<ErrorCounts>): number {
-  return ERROR_KINDS.reduce((sum, kind) => sum + errors[kind], 0)
 }
 
 /** What is counted of a load. */
@@ -72,10 +67,10 @@ export interface Arrivals {
 
 /** What the event loop did while it offered load. */
 export interface LoopReport {
-  /** Part of the time, 0 to 1, in turns of the loop that sent or received something. In the rest it only polled. */
-  busy: number
-  /** Seconds for which it was ready to run, but had no core; null where the system does not tell. */
+  /** Seconds for which it was ready to run, but had no core; null where the system does not tell (not Linux). */
   waitSeconds: number | null
+  /** Part of the time, 0 to 1, spent in turns of the loop that sent or received something, not in polling in vain. */
+  busy: number
 }
 
 /** What one load measured. Plain data: it can be written as JSON. */
@@ -89,7 +84,7 @@ export interface LoadResult extends Counts {
   /** Open loop: how late the polling loop handled requests, caused by the generator itself. Null in closed loop. */
   lag: Latency | null
   /** HdrHistogram V2, compressed, base64; values in nanoseconds. */
-  histograms: { latency: string; service: string; lag: string | null }
+  histograms: { latency: string; lag: string | null }
   /** Requests per second; null in closed loop. */
   openLoop: {
     /** Due by the schedule. In a Poisson process it differs from the rate by about √n. */
@@ -97,12 +92,8 @@ export interface LoadResult extends Counts {
     /** Sent in the time in which they were due, the warm-up and the wait for the last responses aside. */
     achieved: number
   } | null
-  /** The generator's own condition. Of several: the worst, so that a slow one does not hide in the sum. */
-  self: {
-    /** Seconds for which it was ready to run, but had no core, summed over generators; null where the system does not tell (not Linux). */
-    waitSeconds: number | null
-    /** Part of the time, 0 to 1, spent in turns of the loop that sent or received something, not in polling in vain. */
-    busy: number
+  /** The generator's own condition. Of several: the worst, so that a slow one does not hide in the sum, and the sum of the waits. */
+  self: LoopReport & {
     /** Open loops only: it could not offer the requested load. */
     bound: boolean
     /** Why, as a clause without the full stop. */
@@ -112,50 +103,41 @@ export interface LoadResult extends Counts {
 
 /** What one or several generators measured of a load. */
 export function summarizeLoad(measured: readonly Measurement[]): LoadResult {
-  const requests = sum(measured, (one) => one.requests)
+  const total = (of: (one: Measurement) => number) => sum(measured, of)
+  const requests = total((one) => one.requests)
   const seconds = Math.max(...measured.map((one) => one.seconds))
-  const errors = noErrors()
-  for (const kind of ERROR_KINDS) errors[kind] = sum(measured, (one) => one.errors[kind])
   const arrivals = measured.flatMap((one) => one.arrivals ?? [])
   const isOpen = arrivals.length > 0
   const latency = mergeRecordings(measured.map((one) => one.latency))
   const service = isOpen ? mergeRecordings(arrivals.map((one) => one.service)) : latency
   const lag = isOpen ? mergeRecordings(arrivals.map((one) => one.lag)) : null
+  const waits = measured.flatMap(({ loop }) => loop.waitSeconds ?? [])
+  const [reason = null] = measured.flatMap((one) => whyGeneratorBound(one) ?? [])
   return {
     requests,
     seconds,
-    rate: ratio(requests, seconds),
-    errors,
-    bytes: sum(measured, (one) => one.bytes),
-    checked: sum(measured, (one) => one.checked),
+    rate: requests / seconds || 0,
+    errors: sumBy(measured.map((one) => one.errors)),
+    bytes: total((one) => one.bytes),
+    checked: total((one) => one.checked),
     statuses: sumBy(measured.map((one) => one.statuses)),
     handshakes: sumBy(measured.map((one) => one.handshakes)),
     latency: summarise(latency),
     service: summarise(service),
     lag: lag && summarise(lag),
-    histograms: {
-      latency: encodeRecording(latency),
-      service: encodeRecording(service),
-      lag: lag && encodeRecording(lag),
-    },
+    histograms: { latency: encodeRecording(latency), lag: lag && encodeRecording(lag) },
     openLoop: isOpen
       ? {
-          offered: sum(arrivals, ({ due, seconds }) => ratio(due, seconds)),
-          achieved: sum(arrivals, ({ sent, seconds }) => ratio(sent, seconds)),
+          offered: sum(arrivals, ({ due, seconds }) => due / seconds || 0),
+          achieved: sum(arrivals, ({ sent, seconds }) => sent / seconds || 0),
         }
       : null,
-    self: worstOf(measured),
-  }
-}
-
-function worstOf(measured: readonly Measurement[]): LoadResult['self'] {
-  const waits = measured.flatMap(({ loop }) => loop.waitSeconds ?? [])
-  const [reason = null] = measured.flatMap((one) => whyGeneratorBound(one) ?? [])
-  return {
-    waitSeconds: waits.length === 0 ? null : sum(waits, (seconds) => seconds),
-    busy: Math.max(...measured.map(({ loop }) => loop.busy)),
-    bound: reason !== null,
-    reason,
+    self: {
+      waitSeconds: waits.length === 0 ? null : sum(waits, (seconds) => seconds),
+      busy: Math.max(...measured.map(({ loop }) => loop.busy)),
+      bound: reason !== null,
+      reason,
+    },
   }
 }
 
@@ -184,29 +166,20 @@ function whyGeneratorBound({ arrivals, latency, loop, seconds }: Measurement): s
 
 function symptom({ due, sent, late, lag }: Arrivals, busy: number, latencyMs: number): string | null {
   if (late > (1 - OFFERED) * due)
-    return `it came to ${percent(late / due)} of the requests only after the time in which they were due`
+    return `it came to ${formatPercent(late / due)} of the requests only after the time in which they were due`
   if (sent < OFFERED * due && busy >= BUSY)
-    return `it sent only ${percent(sent / due)} of the requests in time and was busy for ${percent(busy)} of it`
+    return `it sent only ${formatPercent(sent / due)} of the requests in time and was busy for ${formatPercent(busy)} of it`
   const lagMs = summarise(lag).p99
   if (lagMs <= HARMLESS_LAG_MS || lagMs <= LAG_PART * latencyMs) return null
   return `it was late by ${lagMs.toPrecision(3)} ms at p99, where the latency is ${latencyMs.toPrecision(3)} ms`
 }
 
-function percent(part: number): string {
-  return `${(100 * part).toFixed(1)} %`
-}
-
-function sumBy(counts: readonly Record<string, number>[]): Record<string, number> {
-  const sums: Record<string, number> = {}
-  for (const [name, count] of counts.flatMap((one) => Object.entries(one)))
-    sums[name] = (sums[name] ?? 0) + count
+function sumBy<Name extends string>(counts: readonly Record<Name, number>[]): Record<Name, number> {
+  const sums = {} as Record<Name, number>
+  for (const one of counts) for (const name in one) sums[name] = (sums[name] ?? 0) + one[name]
   return sums
 }
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0)
-}
-
-function ratio(part: number, whole: number): number {
-  return whole > 0 ? part / whole : 0
 }

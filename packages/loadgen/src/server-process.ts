@@ -1,9 +1,9 @@
-/** The process of a server whose behaviour is known, started by server.ts: `node server-process.ts '{"delayMs":20}'`. */
+/** The process of a server whose behaviour is known, started by instrument.ts: `node server-process.ts '{"delayMs":20}'`. */
 
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Behaviour, Did } from './server.ts'
+import type { Behaviour, Did } from './instrument.ts'
 
 /**
  * A hash of so much takes about a millisecond. Less work would distort a comparison of generators: waking one that sleeps costs the server
@@ -13,22 +13,13 @@ const WORK = Buffer.alloc(1_400_000, 'work')
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4))
 
-const { delayMs, freeze, works, fails } = JSON.parse(process.argv[2] ?? '') as Behaviour
-const did: Did = { readAt: [], respondedAt: [], faults: { status: 0, body: 0, reset: 0 } }
+const { delayMs = 0, freeze, works } = JSON.parse(process.argv[2] ?? '') as Behaviour
+const did: Did = { readAt: [], respondedAt: [] }
 
-/** @param n which request it is, from 1 */
-function handle(response: ServerResponse, n: number): void {
-  const fault = fails ? (['status', 'body', 'reset'] as const)[n % 5] : undefined
-  if (fault !== undefined) did.faults[fault]++
-  if (fault === 'reset') response.destroy()
-  else if (fault !== undefined) respond(response, 'ho', fault === 'status' ? 500 : 200)
-  else if (delayMs !== undefined) setTimeout(() => respond(response), delayMs)
-  else respond(response, works ? createHash('sha256').update(WORK).digest('hex') : 'hi')
-}
-
-function respond(response: ServerResponse, body = 'hi', status = 200): void {
+function respond(response: ServerResponse): void {
+  const body = works ? createHash('sha256').update(WORK).digest('hex') : 'hi'
   did.respondedAt.push(performance.now())
-  response.writeHead(status, { 'content-length': body.length }).end(body)
+  response.writeHead(200, { 'content-length': body.length }).end(body)
 }
 
 /** Stands still until the end of each period, even if it begins late. */
@@ -42,7 +33,11 @@ function freezeUntil(end: number, { frozenMs, everyMs }: NonNullable<Behaviour['
 }
 
 if (freeze !== undefined) freezeUntil(performance.now() + freeze.everyMs, freeze)
-const server = createServer((_, response) => handle(response, did.readAt.push(performance.now())))
+const server = createServer((_, response) => {
+  did.readAt.push(performance.now())
+  if (delayMs > 0) setTimeout(respond, delayMs, response)
+  else respond(response)
+})
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
 process.on('message', () => process.send?.({ did }))

@@ -1,46 +1,48 @@
 import { readFileSync } from 'node:fs'
 import type { Connection } from './connection.ts'
 import type { Checker } from './expectation.ts'
-import type { Schedule } from './loops.ts'
 import { Recorder } from './recording.ts'
-import { type ErrorKind, type LoopReport, type Measurement, noErrors } from './result.ts'
+import { type Counts, type ErrorKind, type LoopReport, type Measurement, noErrors } from './result.ts'
+
+/** When requests are sent and counted: `performance.now()`. */
+export interface Schedule {
+  /** The end of the warm-up. Requests that are due later are counted. */
+  from: number
+  /** The end of the load. */
+  until: number
+}
 
 /** Adds up what happened to the requests that count: those due since the warm-up ended. Times are `performance.now()`. */
 export class Tally {
+  readonly counts: Omit<Counts, 'seconds'> = {
+    ...{ requests: 0, errors: noErrors(), bytes: 0, checked: 0 },
+    ...{ statuses: {}, handshakes: {} },
+  }
   readonly #checker: Checker
   readonly #schedule: Readonly<Schedule>
   readonly #latency = new Recorder()
   /** Only an open loop has a schedule, so that requests can be late. */
-  readonly #open: { service: Recorder; lag: Recorder } | undefined
-  readonly #errors = noErrors()
-  /** Indexed by status. */
-  readonly #statuses = new Uint32Array(1000)
+  readonly #open: { due: number; sent: number; late: number; service: Recorder; lag: Recorder } | undefined
   #firstDue = Number.POSITIVE_INFINITY
   #lastResponseAt = 0
-  #requests = 0
-  #bytes = 0
-  #checked = 0
-  #due = 0
-  #sent = 0
-  #late = 0
 
   constructor(checker: Checker, schedule: Readonly<Schedule>, isOpen: boolean) {
     this.#checker = checker
     this.#schedule = schedule
-    this.#open = isOpen ? { service: new Recorder(), lag: new Recorder() } : undefined
+    if (isOpen) this.#open = { due: 0, sent: 0, late: 0, service: new Recorder(), lag: new Recorder() }
   }
 
   /** Open loop: the polling loop came to a request. */
   reached(due: number, now: number): void {
-    if (due < this.#schedule.from) return
-    this.#due++
-    if (now > this.#schedule.until) this.#late++
-    this.#open?.lag.record(now - due)
+    if (this.#open === undefined || due < this.#schedule.from) return
+    this.#open.due++
+    if (now > this.#schedule.until) this.#open.late++
+    this.#open.lag.record(now - due)
   }
 
   sent(intended: number, now: number): void {
     if (intended < this.#schedule.from) return
-    if (now <= this.#schedule.until) this.#sent++
+    if (this.#open !== undefined && now <= this.#schedule.until) this.#open.sent++
     if (intended < this.#firstDue) this.#firstDue = intended
   }
 
@@ -48,15 +50,16 @@ export class Tally {
     const { intended, parser, sampled, path } = connection
     const body = sampled ? parser.body() : undefined
     if (intended < this.#schedule.from) return
-    this.#requests++
+    const { counts } = this
+    counts.requests++
     this.#lastResponseAt = now
-    this.#bytes += connection.received
-    this.#statuses[parser.status] = (this.#statuses[parser.status] ?? 0) + 1
+    counts.bytes += connection.received
+    counts.statuses[parser.status] = (counts.statuses[parser.status] ?? 0) + 1
     this.#latency.record(now - intended)
     this.#open?.service.record(now - connection.sent)
-    if (body !== undefined && parser.status === this.#checker.status) this.#checked++
+    if (body !== undefined && parser.status === this.#checker.status) counts.checked++
     const kind = this.#checker.verdict(parser, body, path)
-    if (kind !== undefined) this.#errors[kind]++
+    if (kind !== undefined) counts.errors[kind]++
   }
 
   /**
@@ -65,88 +68,77 @@ export class Tally {
    */
   failed(kind: ErrorKind, since: number, bytes = 0): void {
     if (since < this.#schedule.from) return
-    this.#errors[kind]++
-    this.#bytes += bytes
+    this.counts.errors[kind]++
+    this.counts.bytes += bytes
   }
 
-  measurement(watch: LoopWatch, handshakes: Record<string, number>): Measurement {
+  measurement(watch: LoopWatch): Measurement {
     const { from, until } = this.#schedule
     const last = Math.max(until, this.#lastResponseAt)
     // If no connection was opened, nothing was sent, and the measurement starts with the load.
     const first = this.#firstDue < last ? this.#firstDue : from
-    const entries = [...this.#statuses.entries()].filter(([, count]) => count > 0)
     return {
-      requests: this.#requests,
+      ...structuredClone(this.counts),
       seconds: Math.max(0, last - first) / 1000,
-      errors: { ...this.#errors },
-      bytes: this.#bytes,
-      checked: this.#checked,
-      statuses: Object.fromEntries(entries),
-      handshakes,
       latency: this.#latency.recording(),
-      arrivals:
-        this.#open === undefined
-          ? null
-          : {
-              seconds: Math.max(0, until - from) / 1000,
-              due: this.#due,
-              sent: this.#sent,
-              late: this.#late,
-              lag: this.#open.lag.recording(),
-              service: this.#open.service.recording(),
-            },
+      arrivals: this.#open
+        ? {
+            ...this.#open,
+            seconds: Math.max(0, until - from) / 1000,
+            lag: this.#open.lag.recording(),
+            service: this.#open.service.recording(),
+          }
+        : null,
       loop: watch.report(),
     }
   }
 }
 
-/** Watches the polling loop. */
+/** Watches the polling loop. Times are `performance.now()`. */
 export class LoopWatch {
   /** Increment it whenever something is sent or received. */
   events = 0
-  #last = Number.NaN
+  #beganAt = 0
+  #last = 0
   #seen = 0
   #busyMs = 0
-  #idleMs = 0
-  #waitedBefore: number | null = null
+  #waitedBefore = Number.NaN
 
-  /** Turns count from now on. @param now `performance.now()` */
+  /** Turns count from now on. */
   begin(now: number): void {
+    this.#beganAt = now
     this.#last = now
-    this.#seen = this.events
-    this.#waitedBefore = waitedSeconds()
+    this.#busyMs = 0
+    this.#waitedBefore = schedstat('thread-self').waited
   }
 
-  /** The loop begins another turn. @param now `performance.now()` */
+  /** The loop begins another turn. */
   turn(now: number): void {
-    const length = now - this.#last
-    this.#last = now
-    // Before `begin` the length is not a number.
-    if (!(length >= 0)) return
-    if (this.events === this.#seen) this.#idleMs += length
-    else this.#busyMs += length
+    if (this.events !== this.#seen) this.#busyMs += now - this.#last
     this.#seen = this.events
+    this.#last = now
   }
 
   report(): LoopReport {
-    const [before, waited] = [this.#waitedBefore, waitedSeconds()]
+    const waited = schedstat('thread-self').waited - this.#waitedBefore
     return {
-      busy: this.#busyMs > 0 ? this.#busyMs / (this.#busyMs + this.#idleMs) : 0,
-      waitSeconds: before === null || waited === null ? null : Math.max(0, waited - before),
+      busy: this.#busyMs / (this.#last - this.#beganAt) || 0,
+      waitSeconds: waited >= 0 ? waited : null,
     }
   }
 }
 
 /**
- * Seconds for which this thread has waited on a run queue: the second field of
- * https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat. V8's helper threads are left out: they wait for the core
- * that this thread polls on, and that is not a problem.
+ * Seconds that a thread ran, and that it was ready to run but had no core (https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat);
+ * not numbers where the system does not tell. V8's helper threads are left out: they wait for the core that a generator polls on, and that is
+ * not a problem.
+ * @param who this thread, or the main one of a process
  */
-function waitedSeconds(): number | null {
+export function schedstat(who: 'thread-self' | number): { ran: number; waited: number } {
   try {
-    const [, waited] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')
-    return waited === undefined ? null : Number(waited) / 1e9
+    const [ran, waited] = readFileSync(`/proc/${who}/schedstat`, 'utf8').split(' ')
+    return { ran: Number(ran) / 1e9, waited: Number(waited) / 1e9 }
   } catch {
-    return null
+    return { ran: Number.NaN, waited: Number.NaN }
   }
 }

@@ -12,56 +12,45 @@ import { LoadError } from './plan.ts'
  */
 export async function resolveTarget(target: Target): Promise<Target> {
   if ('socketPath' in target) return target
-  const addresses = await addressesOf(target.host)
+  const found = await lookup(target.host, { all: true }).catch(() => [])
+  const [first] = found
+  if (first === undefined) throw new LoadError(`The name ${target.host} has no address: check its spelling.`)
   const allowed = addressesAllowed()
-  const other = addresses.find((address) => !allowed.check(address.replace(/%.*$/, ''), versionOf(address)))
+  const other = found.find(({ address }) => !allowed.check(address.replace(/%.*$/, ''), versionOf(address)))
   if (other !== undefined)
     throw new LoadError(
-      `${other} is a public address: load only servers of this machine or of a private network.`,
+      `${other.address} is a public address: load only servers of this machine or of a private network.`,
     )
-  for (const host of addresses.length > 1 ? addresses : []) {
-    const connection = await openConnection({ host, port: target.port }, { timeoutMs: 5_000 }).catch(
-      () => undefined,
-    )
+  for (const { address } of found.length > 1 ? found : []) {
+    const { port } = target
+    const connecting = openConnection({ host: address, port }, { timeoutMs: 5_000 })
+    const connection = await connecting.catch(() => undefined)
     connection?.destroy()
-    if (connection !== undefined) return { ...target, host }
+    if (connection !== undefined) return { ...target, address }
   }
-  return { ...target, host: addresses[0] ?? target.host }
+  return { ...target, address: first.address }
 }
 
-async function addressesOf(host: string): Promise<string[]> {
-  if (isIP(host) !== 0) return [host]
-  try {
-    return (await lookup(host, { all: true })).map(({ address }) => address)
-  } catch {
-    throw new LoadError(`The name ${host} has no address: check its spelling.`)
-  }
-}
-
-function versionOf(address: string): IPVersion {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
-}
-
-/** RFC 1918, 3927, 4193, 4291 and 6598, loopback, and the unspecified address (which connects to loopback). */
 const PRIVATE = [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-  ['100.64.0.0', 10],
-  ['0.0.0.0', 32],
-  ['::1', 128],
-  ['::', 128],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const
+  '127.0.0.0/8 ::1/128', // loopback
+  '0.0.0.0/32 ::/128', // unspecified, which connects to loopback
+  '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7', // RFC 1918 and 4193
+  '169.254.0.0/16 fe80::/10', // of one link: RFC 3927 and 4291
+  '100.64.0.0/10', // shared by a provider's customers: RFC 6598
+]
 
 /** What is private, and what this machine's interfaces have. */
 function addressesAllowed(): BlockList {
   const allowed = new BlockList()
-  for (const [net, prefix] of PRIVATE) allowed.addSubnet(net, prefix, versionOf(net))
+  for (const subnet of PRIVATE.flatMap((line) => line.split(' '))) {
+    const [net = '', prefix] = subnet.split('/')
+    allowed.addSubnet(net, Number(prefix), versionOf(net))
+  }
   for (const { address } of Object.values(networkInterfaces()).flatMap((list) => list ?? []))
     allowed.addAddress(address.replace(/%.*$/, ''), versionOf(address))
   return allowed
+}
+
+function versionOf(address: string): IPVersion {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }

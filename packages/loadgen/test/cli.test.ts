@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { type Ended, startNode, startProgram } from '@startgrid/cli/test-programs.ts'
 import { helpText, loadCommand, readCommand } from '../src/cli.ts'
-import { Requests } from '../src/requests.ts'
+import { Requests } from '../src/plan.ts'
 import { type LoadResult, noErrors } from '../src/result.ts'
 import { AT_ONCE, CLOSED_PORT, rawResponse, serve } from './raw-server.ts'
 
@@ -91,7 +91,7 @@ test('a report goes to standard output, and with --json also to a file; it fits 
   const args = ['-c', '4', '-d', '100ms', '--warmup', '10ms', '-r', '500', '--json', file]
   const { code, stdout, stderr } = await load(server.url, ...args, '--timeout', '20s')
   assert.deepEqual([code, stderr], [0, ''])
-  assert.match(stdout, /^GET http:\S+ with 4 connections at 500 per second for 100 ms\n\n {2}rate /)
+  assert.match(stdout, /^GET http:\S+ with 4 connections at 500 per second for 0\.1 s\n\n {2}rate /)
   for (const text of [stdout, helpText('pnpm load')])
     for (const line of text.split('\n')) assert.ok(line.length <= 80, line)
   const { requests } = JSON.parse(await readFile(file, 'utf8')) as LoadResult

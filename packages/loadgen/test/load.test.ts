@@ -215,27 +215,6 @@ test('paths of a list reach the server, and each has its own right response', as
   assert.deepEqual(seen, new Set(path))
 })
 
-test('a 408 on an idle connection belongs to no request', async () => {
-  let connections = 0
-  await using server = createTcpServer((socket) => {
-    if (connections++ === 0) socket.end('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n')
-    else socket.on('data', () => socket.write(rawResponse('hi')))
-    socket.on('error', () => {})
-  })
-  const result = await run(
-    { target: await targetOf(server) },
-    {
-      connections: 2,
-      // So that it comes before any request.
-      onPhase: async (phase) => {
-        while (phase === 'open' && connections < 3) await nextTurn()
-      },
-    },
-  )
-  assert.deepEqual(result.errors, errors())
-  assert.ok(result.requests > 0)
-})
-
 test('responses in flight at the end are waited for, and latency counts to the last byte', async () => {
   const text = rawResponse('hi')
   const held: number[] = []

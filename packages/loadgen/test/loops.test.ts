@@ -24,7 +24,7 @@ test('what counts is due between the warm-up and the end, and when it was due de
   tally.reached(180, 180)
   tally.failed('timeout', 180, 4)
   tally.failed('reset', 90, 4)
-  const { latency, arrivals, ...rest } = tally.measurement(new LoopWatch(), {})
+  const { latency, arrivals, ...rest } = tally.measurement(new LoopWatch())
   assert.deepEqual(
     { ...rest, loop: null },
     {

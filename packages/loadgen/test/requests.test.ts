@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { type BodyExpectation, Checker, exactly } from '../src/expectation.ts'
-import type { LoadPlan } from '../src/plan.ts'
-import { LoadError } from '../src/plan.ts'
-import { Requests } from '../src/requests.ts'
+import { LoadError, type LoadPlan, Requests } from '../src/plan.ts'
 import { resolveTarget } from '../src/target.ts'
 
 const OPTIONS = { target: { host: 'h', port: 80 }, path: '/' }
@@ -99,13 +97,10 @@ test('the first response is sampled, then one in n on average, at uneven distanc
   assert.equal(new Checker({}, 1).sample(), false, 'without a body to expect')
 })
 
-test('a load may go to this machine and to private networks', async () => {
+test('a load may go to this machine and to private networks, but to no public address and no name without one', async () => {
   for (const host of ['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.178.2', '100.64.0.1', 'fd00::1', '::1'])
-    assert.deepEqual(await resolveTarget({ host, port: 80 }), { host, port: 80 })
+    assert.deepEqual(await resolveTarget({ host, port: 80 }), { host, port: 80, address: host })
   assert.match(JSON.stringify(await resolveTarget({ host: 'localhost', port: 80 })), /127\.0\.0\.1|::1/)
-})
-
-test('a load may go to no public address, and to no name without one', async () => {
   await assert.rejects(
     resolveTarget({ host: '8.8.8.8', port: 80 }),
     /^LoadError: 8\.8\.8\.8 is a public address: load only servers of this machine or of a private network\.$/,

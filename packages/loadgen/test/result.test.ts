@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { report } from '../src/cli.ts'
 import { percentiles, Recorder, type Recording } from '../src/recording.ts'
-import { report, title } from '../src/report.ts'
 import { type Arrivals, type LoadResult, type Measurement, noErrors, summarizeLoad } from '../src/result.ts'
 
 function recording(...milliseconds: number[]): Recording {
@@ -52,7 +52,7 @@ test('generators add up, and a slow one does not hide in the sum', () => {
   assert.deepEqual(result.openLoop, { offered: 7, achieved: 5 })
   assert.equal(percentiles(result.histograms.latency, [100])[0]?.toFixed(0), '60')
   const { bound, reason, waitSeconds, busy } = result.self
-  assert.match(reason ?? '', /^it came to 25\.0 % of the requests/)
+  assert.match(reason ?? '', /^it came to 25 % of the requests/)
   assert.deepEqual([bound, waitSeconds, busy], [true, 0.4, 0.9])
 })
 
@@ -63,7 +63,6 @@ test('closed loop: service is latency, and there is no schedule to speak of', ()
   ])
   assert.deepEqual(service, latency)
   assert.deepEqual([lag, histograms.lag, openLoop], [null, null, null])
-  assert.equal(histograms.service, histograms.latency)
   assert.deepEqual(self, { busy: 1, bound: false, reason: null, waitSeconds: null })
 })
 
@@ -87,7 +86,7 @@ test('a generator is the limit if it came late, or had no time to read responses
   assert.equal(why({ sent: 9_900, late: 100, busy: 1 }), 'not bound', 'one in a hundred is forgiven')
   assert.equal(why({ sent: 5_000, busy: 0.9, latencyMs: 800 }), 'not bound', 'no connection was free')
   assert.match(why({ sent: 9_899, late: 101 }), /^it came to 1\.0 % of the requests only after/)
-  assert.match(why({ sent: 9_899, busy: 0.98 }), /^it sent only 99\.0 % .* busy for 98\.0 %/)
+  assert.match(why({ sent: 9_899, busy: 0.98 }), /^it sent only 99 % .* busy for 98 %/)
   // Lag matters above 1 ms and a tenth of the latency.
   assert.equal(why({ lagMs: 0.9 }), 'not bound')
   assert.equal(why({ lagMs: 2, latencyMs: 50 }), 'not bound')
@@ -114,7 +113,7 @@ const RESULT: LoadResult = {
   latency: LATENCY,
   service: { ...LATENCY, max: 15 },
   lag: { ...LATENCY, p99: 0.0123, max: 0.5 },
-  histograms: { latency: '', service: '', lag: '' },
+  histograms: { latency: '', lag: '' },
   openLoop: { offered: 20_000, achieved: 19_900 },
   self: { waitSeconds: 0.1, busy: 0.3, bound: false, reason: null },
 }
@@ -131,10 +130,10 @@ test('the report of an open loop', () => {
   received    3.2 MB
   generator   busy 30 %, 0.10 s without a core
 
-                   mean       p50       p90       p99     p99.9       max
-  corrected        1.50      1.00      2.00      12.3     1,235     4,000 ms
-  service          1.50      1.00      2.00      12.3     1,235      15.0 ms
-  lag              1.50      1.00      2.00     0.012     1,235     0.500 ms
+  ms           mean   p50   p90    p99  p99.9    max
+  corrected    1.50  1.00  2.00   12.3  1,235  4,000
+  service      1.50  1.00  2.00   12.3  1,235   15.0
+  lag          1.50  1.00  2.00  0.012  1,235  0.500
 
 generator-bound: it was late by 78.1 ms at p99, where the latency is 161 ms; it
 waited 0.29 s for a core.
@@ -146,17 +145,10 @@ test('the report of a closed loop says when the generator may be the limit, and 
   const self = { ...RESULT.self, busy: 0.97, waitSeconds: null }
   const text = report({ ...RESULT, openLoop: null, lag: null, self })
   assert.doesNotMatch(text, /corrected|service|lag|offered|without a core/)
-  assert.match(text, /\n {2}latency {10}1\.50 /)
+  assert.match(text, /\n {2}latency {6}1\.50 /)
   assert.match(text, /busy 97 %\n {14}it may be the limit, not the server\n/)
   const errors = { ...noErrors(), reset: 3, connect: 1_000 }
   const nothing = report({ ...RESULT, requests: 0, statuses: {}, errors })
   assert.match(nothing, /\n {2}errors {6}connect: 1,000, reset: 3\n {2}statuses {4}none\n/)
   assert.match(nothing, /\n {2}latency {5}no response\n/)
-})
-
-test('a title says what was loaded, and how', () => {
-  const plan = { target: { socketPath: '/s' }, path: '/', connections: 1, durationMs: 500 }
-  assert.equal(title('u', plan), 'GET u with 1 connection for 500 ms')
-  const open = { ...plan, method: 'PUT', path: ['/a', '/b', '/c'], connections: 2_000, rate: 5_000 }
-  assert.equal(title('u', open), 'PUT u and 2 more with 2,000 connections at 5,000 per second for 500 ms')
 })

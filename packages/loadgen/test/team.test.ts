@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { exactly } from '../src/expectation.ts'
 import { noErrors } from '../src/result.ts'
-import { coresFor, shareOf, startTeam } from '../src/team.ts'
+import { shareOf, startTeam } from '../src/team.ts'
 import { AT_ONCE, serve } from './raw-server.ts'
 
 const PLAN = { path: '/', connections: 3, durationMs: 50, timeoutMs: 20_000 }
@@ -98,16 +98,6 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
-
-test('each has a physical core of its own, and so has the server', () => {
-  const cpus = [0, 1, 2, 5, 6].map((number) => ({ number, siblings: [number, (number + 4) % 8], speed: 1 }))
-  assert.deepEqual(coresFor(2, cpus), [1, 2])
-  assert.throws(
-    () => coresFor(3, cpus),
-    /^LoadError: 3 processes and the server need a core each, and there are 3:/,
-  )
-  assert.deepEqual(coresFor(2, []), [undefined, undefined])
-})
 
 test('a load is shared fairly: nothing is lost, and no two parts differ by more than one connection', () => {
   const load = { ...PLAN, target: { socketPath: '/s' }, connections: 10, rate: 1_000, seed: 7 }

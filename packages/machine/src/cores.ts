@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { formatDistance } from '@startgrid/cli/numbers.ts'
 import type { MachineWarning } from './machine.ts'
 import { readText } from './proc.ts'
 
@@ -50,16 +49,9 @@ export function chooseCores(
     say(
       `CPUs ${server.number} and ${generator.number} are two threads of one physical core: servers and generator slow each other down. Use a machine with two cores.`,
     )
-  if (!areAlike(server, generator))
-    say(
-      `The generator has CPU ${generator.number}, which is ${formatDistance(generator.speed / server.speed)} slower than CPU ${server.number} of the servers, for want of another fast one: it may not keep up with fast servers.`,
-    )
-  const taken = new Set([...server.siblings, ...generator.siblings])
-  const others = cpus.filter(({ number, siblings }) => {
-    const isFree = !taken.has(number)
-    if (isFree) for (const sibling of siblings) taken.add(sibling)
-    return isFree
-  })
+  const isFirstThread = (cpu: Cpu) => cpus.find(({ number }) => cpu.siblings.includes(number)) === cpu
+  const used = [...server.siblings, ...generator.siblings]
+  const others = cpus.filter((cpu) => isFirstThread(cpu) && !used.includes(cpu.number))
   const all = [server, ...others].map(({ number }) => number)
   const servers = all.splice(0, wanted)
   const more = Math.ceil(servers.length / 2) - 1
@@ -73,21 +65,16 @@ export function canPin(): boolean {
 }
 
 /**
- * Two physical cores of the fastest kind: the first and the last. If there is only one, the servers get it, and the generator gets the
- * next best physical core. On a machine with one physical core, they get two threads of it.
+ * Two physical cores of the fastest kind: the first and the last. If there is only one, the servers get it, and the generator gets
+ * another physical core. On a machine with one physical core, they get two threads of it.
  */
 function choosePair(cpus: readonly Cpu[]): { server?: Cpu | undefined; generator?: Cpu | undefined } {
-  const bySpeed = (one: Cpu, other: Cpu) => other.speed - one.speed
-  const [fastest] = cpus.toSorted(bySpeed)
-  const server = cpus.find((cpu) => fastest !== undefined && areAlike(cpu, fastest))
-  const others = cpus.filter((cpu) => cpu !== server)
-  const apart = others.filter((cpu) => !server?.siblings.includes(cpu.number))
-  const alike = apart.filter((cpu) => server !== undefined && areAlike(server, cpu))
-  return { server, generator: alike.at(-1) ?? apart.toSorted(bySpeed)[0] ?? others.at(-1) }
-}
-
-function areAlike(one: Cpu, other: Cpu): boolean {
-  return Math.min(one.speed, other.speed) >= Math.max(one.speed, other.speed) * ALIKE
+  const best = Math.max(...cpus.map(({ speed }) => speed))
+  const fast = cpus.filter(({ speed }) => speed >= best * ALIKE)
+  const [server] = fast
+  const isApart = ({ number }: Cpu) => server?.siblings.includes(number) === false
+  const generator = fast.findLast(isApart) ?? cpus.findLast(isApart) ?? cpus.findLast((cpu) => cpu !== server)
+  return { server, generator }
 }
 
 /** Pins running processes and their future children to one core, or to several in the syntax of taskset. Ended processes are ignored. */
@@ -101,7 +88,7 @@ export interface Cpu {
   number: number
   /** Logical CPUs of the same physical core, itself included: what one of them does slows the others. */
   siblings: number[]
-  /** Its speed relative to the fastest CPU of the machine, 0 to 1, as far as the kernel tells. */
+  /** Its speed relative to the fastest of them, 0 to 1, as far as the kernel tells. */
   speed: number
 }
 
@@ -112,12 +99,16 @@ export interface Cpu {
 export function readCpus(root = ''): Cpu[] {
   const status = readText(`${root}/proc/self/status`)
   const allowed = parseCpuList(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? '')
-  const all = parseCpuList(readText(`${root}/sys/devices/system/cpu/online`).trim())
-  const speedOf = createSpeed(root, all.length > 0 ? all : allowed)
-  return allowed.map((number) => ({
+  // Capacity (ARM, and Intel's hybrids since Linux 6.12) and the highest frequency, by which efficient cores differ as well.
+  const measures = ['cpu_capacity', 'cpufreq/cpuinfo_max_freq'].map((file) => {
+    const all = allowed.map((cpu) => Number(readText(`${root}/sys/devices/system/cpu/cpu${cpu}/${file}`)))
+    const best = Math.max(...all)
+    return all.map((one) => (best > 0 ? one / best : 1))
+  })
+  return allowed.map((number, index) => ({
     number,
     siblings: readSiblings(number, root),
-    speed: speedOf(number),
+    speed: Math.min(...measures.map((all) => all[index] ?? 1)),
   }))
 }
 
@@ -128,7 +119,7 @@ export function readSiblings(number: number, root = ''): number[] {
 }
 
 /** The numbers in a list as the kernel writes it: `0,2-3`. */
-export function parseCpuList(list: string): number[] {
+function parseCpuList(list: string): number[] {
   return list
     .split(',')
     .filter((part) => part !== '')
@@ -136,17 +127,4 @@ export function parseCpuList(list: string): number[] {
       const [first = Number.NaN, last = first] = part.split('-').map(Number)
       return Array.from({ length: last - first + 1 }, (_, index) => first + index)
     })
-}
-
-/**
- * By what the kernel tells, each relative to the best CPU: `cpu_capacity` (ARM, and Intel's hybrids since Linux 6.12) and the highest frequency,
- * by which efficient cores differ as well.
- */
-function createSpeed(root: string, all: readonly number[]): (cpu: number) => number {
-  const [capacity, frequency] = ['cpu_capacity', 'cpufreq/cpuinfo_max_freq'].map((file) => {
-    const read = (cpu: number) => Number(readText(`${root}/sys/devices/system/cpu/cpu${cpu}/${file}`))
-    const best = Math.max(...all.map(read))
-    return (cpu: number) => (best > 0 ? read(cpu) / best : 1)
-  })
-  return (cpu) => Math.min(capacity?.(cpu) ?? 1, frequency?.(cpu) ?? 1)
 }

@@ -22,7 +22,7 @@ export class Guard {
   /** The first part of the marks of all launches of this run. */
   readonly run = randomUUID()
   readonly #child: ChildProcess
-  /** If the process is gone as well, nobody else knows. */
+  readonly #exited: Promise<unknown>
   readonly #guarded = new Map<string, Guarded>()
 
   constructor() {
@@ -30,6 +30,7 @@ export class Guard {
       detached: true,
       stdio: ['pipe', 'ignore', 'inherit'],
     })
+    this.#exited = once(this.#child, 'exit')
     this.#child.stdin?.on('error', () => {}) // it was killed: then nobody guards
   }
 
@@ -48,14 +49,11 @@ export class Guard {
 
   /** Ends and removes what is left. Resolves when that is done. */
   async close(): Promise<void> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      const exited = once(this.#child, 'exit')
-      this.#child.stdin?.end()
-      await exited
-    }
-    // Somebody killed it: what it would have done is left to us.
-    if (this.#child.signalCode !== null) await clearUp(this.run, [...this.#guarded.values()])
-    this.#guarded.clear()
+    const left = [...this.#guarded.values()]
+    await clearUp(this.run, left)
+    for (const one of left) this.remove(one)
+    this.#child.stdin?.end()
+    await this.#exited
   }
 }
 

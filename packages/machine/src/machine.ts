@@ -2,7 +2,7 @@ import os from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { readCpuTime } from './accounts/core-clock.ts'
+import { readCpuTime } from './core-clock.ts'
 import { readText } from './proc.ts'
 
 /** The machine of a result. */
@@ -96,16 +96,11 @@ export function busyWarnings(share: number, load: number, cores: number): Machin
   )
 }
 
-/** @param root for tests: the directory that has proc and sys */
+/**
+ * A virtual machine has a CPU flag for it on x86; elsewhere, the firmware says what it is.
+ * @param root for tests: the directory that has proc and sys
+ */
 export function guestWarnings(root = ''): MachineWarning[] {
-  const name = virtualMachine(root)
-  if (name === undefined) return []
-  const text = `This is a virtual machine (${name}). What other guests of its host do is not visible here. Measure again at another time before you trust a close difference.`
-  return [{ kind: 'host', text }]
-}
-
-/** x86 has a CPU flag for it; elsewhere, the firmware says what it is. */
-function virtualMachine(root: string): string | undefined {
   const [vendor, product] = ['sys_vendor', 'product_name'].map((name) =>
     readText(`${root}/sys/class/dmi/id/${name}`).trim(),
   )
@@ -113,7 +108,8 @@ function virtualMachine(root: string): string | undefined {
   const isGuest =
     /^flags\s*:.*\bhypervisor\b/m.test(readText(`${root}/proc/cpuinfo`)) ||
     /KVM|QEMU|VMware|VirtualBox|Virtual Machine|Parallels|Google Compute/i.test(firmware)
-  return isGuest ? firmware || 'its CPU says so' : undefined
+  const text = `This is a virtual machine (${firmware || 'its CPU says so'}). What other guests of its host do is not visible here. Measure again at another time before you trust a close difference.`
+  return isGuest ? [{ kind: 'host', text }] : []
 }
 
 /**
@@ -123,9 +119,9 @@ function virtualMachine(root: string): string | undefined {
  */
 export function watchSteal(root = ''): (seconds: number) => number | null {
   const cpus = os.cpus().map((_, index) => index)
-  const before = readCpuTime(cpus, ['steal'], root)
+  const before = readCpuTime(cpus, 'steal', root)
   return (seconds) => {
-    const after = readCpuTime(cpus, ['steal'], root)
+    const after = readCpuTime(cpus, 'steal', root)
     if (before === undefined || after === undefined || seconds <= 0) return null
     return (after - before) / seconds / cpus.length
   }

@@ -20,3 +20,17 @@ export function readStat(pid: number): string[] {
   // The name, in parentheses, may hold anything.
   return stat === '' ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
+
+/** @returns undefined if one is unknown */
+export function sumOf<Item>(
+  items: readonly Item[],
+  of: (item: Item) => number | undefined,
+): number | undefined {
+  let sum = 0
+  for (const item of items) {
+    const one = of(item)
+    if (one === undefined) return undefined
+    sum += one
+  }
+  return sum
+}

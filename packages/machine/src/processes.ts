@@ -1,27 +1,7 @@
-import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cpuOf, readThreads } from './accounts/threads.ts'
-import { readOr, readStat, readText } from './proc.ts'
-
-/** Where a server listens. */
-export type Address = { host: string; port: number } | { socketPath: string }
-
-/** A started server: where it listens, and the process that was started. */
-export interface StartedServer {
-  target: Address
-  /** `nginx` is present if that process started an NGINX, which then serves. */
-  ready: { pid: number; nginx?: unknown }
-}
-
-/** Whether a process exists, or a group for a negative id: also one of another user, and one that ended and was not waited for yet. */
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' // someone else's
-  }
-}
+import { cpuOf, readThreads } from './accounts.ts'
+import { readOr, readStat, readText, sumOf } from './proc.ts'
 
 /** What one or several launches started, wherever it went: their process groups, and what has their mark in its environment (Linux). */
 export interface Launched {
@@ -32,7 +12,8 @@ export interface Launched {
 
 /** Process ids of all that runs; zombies do not. Where there is no /proc, those of the groups' leaders. */
 export function findProcesses({ groups, mark }: Launched): number[] {
-  if (process.platform !== 'linux') return groups.filter((group) => exists(-group))
+  if (process.platform !== 'linux')
+    return groups.filter((group) => readOr(false, () => process.kill(-group, 0)))
   return allPids().filter((pid) => pid !== process.pid && isOf(pid, groups, mark))
 }
 
@@ -52,15 +33,13 @@ export async function endProcesses(
     if (found.length === 0) return true
     if (performance.now() > until) return false
     // What is started meanwhile has not been told yet. SIGTERM is said once: some servers take a second one for `at once`.
-    for (const pid of found.filter((one) => signal === 'SIGKILL' || !told.has(one))) tell(pid, signal)
-    for (const pid of found) told.add(pid)
+    for (const pid of found.filter((one) => signal === 'SIGKILL' || !told.has(one))) {
+      // Elsewhere than on Linux, only the leader of a group is known. It may have ended meanwhile.
+      readOr(false, () => process.kill(process.platform === 'linux' ? pid : -pid, signal))
+      told.add(pid)
+    }
     await sleep(10)
   }
-}
-
-function tell(pid: number, signal: NodeJS.Signals): void {
-  // Elsewhere than on Linux, only the leader of a group is known. It may have ended meanwhile.
-  readOr(false, () => process.kill(process.platform === 'linux' ? pid : -pid, signal))
 }
 
 /** Not if it has ended, or belongs to somebody else. */
@@ -77,7 +56,7 @@ function isOf(pid: number, groups: readonly number[], mark: string): boolean {
  * CPU seconds of the processes so far, all threads. It reads nanosecond accounts, not the 10 ms ticks of /proc/PID/stat.
  * @returns undefined if one of them has ended, because its accounts are gone
  */
-export function cpuSeconds(pids: readonly number[] | undefined): number | undefined {
+export function cpuSeconds(pids: readonly number[]): number | undefined {
   return sumOf(pids, (pid) => {
     const account = readThreads(pid)
     return account && cpuOf(account)
@@ -85,12 +64,12 @@ export function cpuSeconds(pids: readonly number[] | undefined): number | undefi
 }
 
 /** Highest resident memory of the processes so far, in bytes. Shared pages count once per process. */
-export function peakMemory(pids: readonly number[] | undefined): number | undefined {
+export function peakMemory(pids: readonly number[]): number | undefined {
   return sumOf(pids, (pid) => memoryOf(pid, 'VmHWM'))
 }
 
 /** Resident memory of the processes now, in bytes. Shared pages count once per process. */
-export function currentMemory(pids: readonly number[] | undefined): number | undefined {
+export function currentMemory(pids: readonly number[]): number | undefined {
   return sumOf(pids, (pid) => memoryOf(pid, 'VmRSS'))
 }
 
@@ -100,19 +79,9 @@ function memoryOf(pid: number, name: string): number | undefined {
   return status === '' ? undefined : Number(kB) * 1024
 }
 
-/** The listening processes of njs apps. They are cached, because searching all processes takes 30 ms, too long next to a slice. */
-const listeners = new WeakMap<StartedServer['ready'], number[]>()
-
-/**
- * The processes that serve. An njs app runs in an NGINX. The process that started it does not serve, and in a container it is not
- * even an ancestor. So for njs these are the processes that listen.
- */
-export function serverPids({ ready, target }: StartedServer): number[] | undefined {
-  if (ready.nginx === undefined) return processTree(ready.pid)
-  const known = listeners.get(ready)?.filter((pid) => existsSync(`/proc/${pid}`)) ?? []
-  const roots = known.length > 0 ? known : listenersOf(target)
-  listeners.set(ready, roots)
-  return roots.length > 0 ? [...new Set(roots.flatMap(processTree))] : undefined
+/** The processes that serve: those that were started. One that started an NGINX (`nginx` is present) does not serve itself. */
+export function serverPids({ ready }: { ready: { pid: number; nginx?: unknown } }): number[] {
+  return processTree(ready.pid).slice(ready.nginx === undefined ? 0 : 1)
 }
 
 /** A process and all below it. */
@@ -129,7 +98,7 @@ function childrenOf(parent: number): number[] {
 }
 
 /** All processes that hold the listening socket, as far as this user may see. */
-export function listenersOf(target: Address): number[] {
+export function listenersOf(target: { host: string; port: number } | { socketPath: string }): number[] {
   const place = 'port' in target ? target.port : target.socketPath
   const socket = listeningSockets().find((one) => one.place === place)
   return socket === undefined ? [] : allPids().filter((pid) => linksOf(pid).includes(socket.link))
@@ -171,14 +140,4 @@ function linksOf(pid: number): string[] {
 
 function allPids(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger)
-}
-
-/** @returns undefined if one has ended */
-function sumOf(
-  pids: readonly number[] | undefined,
-  measure: (pid: number) => number | undefined,
-): number | undefined {
-  if (pids === undefined || process.platform !== 'linux') return undefined
-  const all = pids.map(measure)
-  return all.includes(undefined) ? undefined : all.reduce<number>((sum, one) => sum + (one ?? 0), 0)
 }

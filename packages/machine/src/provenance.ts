@@ -33,7 +33,6 @@ function findVersions(): Versions {
     return { ...(JSON.parse(readFileSync(PACKED, 'utf8')) as Versions), node: process.versions.node }
   const lockfile = readFileSync(`${ROOT}pnpm-lock.yaml`)
   const pinned = readPinned()
-  const version = (name: string): string => pinned.get(name) ?? 'unknown'
   return {
     startgrid:
       tryRun('git', ['-C', ROOT, '--git-dir=.git', 'describe', '--always', '--dirty']) ??
@@ -41,7 +40,7 @@ function findVersions(): Versions {
     node: process.versions.node,
     bun: tryRun(`${ROOT}node_modules/.bin/bun`, ['--version']) ?? 'unknown',
     lockfile: createHash('sha256').update(lockfile).digest('hex').slice(0, 16),
-    packages: Object.fromEntries(listPackages().map((name) => [name, version(name)])),
+    packages: Object.fromEntries(listPackages().map((name) => [name, pinned.get(name) ?? 'unknown'])),
   }
 }
 
@@ -49,15 +48,11 @@ function findVersions(): Versions {
 function listPackages(): string[] {
   const names = globSync(['apps/*/package.json', 'packages/shared/package.json'], { cwd: ROOT }).flatMap(
     (file) => {
-      const { dependencies = {} } = JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as Manifest
-      return Object.keys(dependencies)
+      const { dependencies } = JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as { dependencies?: object }
+      return Object.keys(dependencies ?? {})
     },
   )
   return [...new Set(names)].filter((name) => !name.startsWith('@startgrid/')).sort()
-}
-
-interface Manifest {
-  dependencies?: Record<string, string>
 }
 
 /** The exact versions that pnpm-workspace.yaml pins, by package. */

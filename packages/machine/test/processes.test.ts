@@ -29,20 +29,21 @@ describe('what the kernel counts', { skip }, () => {
     assert.ok((peakMemory([process.pid]) ?? 0) > large.length)
   })
 
-  test('no process uses nothing; one that has ended or is unknown gives no figure', () => {
+  test('no process uses nothing; one that has ended gives no figure', () => {
     assert.deepEqual([cpuSeconds([]), peakMemory([])], [0, 0])
     assert.deepEqual([cpuSeconds([process.pid, GONE]), peakMemory([GONE])], [undefined, undefined])
-    assert.deepEqual([cpuSeconds(undefined), peakMemory(undefined)], [undefined, undefined])
   })
 
-  test('the tree of a process has its children and theirs', async () => {
+  test('the tree of a process has its children and theirs; what starts an NGINX does not serve itself', async () => {
     const child = spawn('sh', ['-c', 'sleep 60 & echo $!; wait'], { stdio: ['ignore', 'pipe', 'inherit'] })
     const [grandchild] = await once(child.stdout, 'data')
     try {
       const tree = processTree(process.pid)
       for (const pid of [process.pid, child.pid, Number(grandchild)])
         assert.ok(tree.includes(pid ?? 0), `${pid} in ${tree}`)
-      assert.deepEqual(processTree(child.pid ?? 0), [child.pid, Number(grandchild)])
+      const ready = { pid: child.pid ?? 0 }
+      assert.deepEqual(serverPids({ ready }), [child.pid, Number(grandchild)])
+      assert.deepEqual(serverPids({ ready: { ...ready, nginx: '1.30.3' } }), [Number(grandchild)])
     } finally {
       process.kill(Number(grandchild))
       await once(child, 'exit')
@@ -73,24 +74,5 @@ describe('what the kernel counts', { skip }, () => {
     server.close()
     rmSync(directory, { recursive: true })
     assert.deepEqual(listenersOf({ socketPath }), [])
-  })
-
-  test('who listens in NGINX is remembered while it lives, with what it starts', async () => {
-    const script = `
-      const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(String(server.address().port)))
-      process.stdin.once('data', () => console.log(String(require('node:child_process').spawn('sleep', ['60']).pid)))`
-    const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
-    const [port] = await once(child.stdout, 'data')
-    const ready = { pid: GONE, address: '', engine: 'qjs', nginx: '1.30.3' }
-    const launch = { ready, target: { host: '127.0.0.1', port: Number(port) } }
-    assert.deepEqual(serverPids(launch), [child.pid])
-    assert.deepEqual(serverPids({ ...launch, ready: { pid: GONE } }), [GONE], 'other apps are their tree')
-    child.stdin.write('start\n')
-    const [grandchild] = await once(child.stdout, 'data')
-    assert.deepEqual(serverPids(launch), [child.pid, Number(grandchild)])
-    process.kill(Number(grandchild))
-    child.kill()
-    await once(child, 'exit')
-    assert.equal(serverPids(launch), undefined)
   })
 })

@@ -45,7 +45,7 @@ function reports({ output }: Launch): string[] {
 /** Open files and sockets of the processes that serve; undefined where there is no /proc. */
 export function countFiles(launched: Launch): number | undefined {
   if (process.platform !== 'linux') return undefined
-  return serverPids(launched)?.reduce((sum, pid) => sum + filesOf(pid), 0)
+  return serverPids(launched).reduce((sum, pid) => sum + filesOf(pid), 0)
 }
 
 /** Open files and sockets of a process; 0 where there is no /proc, or when it has ended. */
@@ -59,9 +59,9 @@ function filesOf(pid: number): number {
 
 /** Bytes of the processes that serve. @throws {Error} without /proc */
 function residentMemory(launched: Launch): number {
-  const pids = serverPids(launched)
-  if (pids === undefined) throw new Error(`The memory of ${launched.app.name} can be seen on Linux only.`)
-  return pids.reduce((sum, pid) => sum + residentOf(pid), 0)
+  if (process.platform !== 'linux')
+    throw new Error(`The memory of ${launched.app.name} can be seen on Linux only.`)
+  return serverPids(launched).reduce((sum, pid) => sum + residentOf(pid), 0)
 }
 
 /** Bytes; 0 when the process has ended. */

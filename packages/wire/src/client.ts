@@ -1,13 +1,12 @@
 import type { Socket } from 'node:net'
 import { type Failure, NoResponse, type Response, ResponseReader } from './reader.ts'
 import { methodOf, type Request, requestBytes } from './request.ts'
-import { authority, connect, describeTls, formatTarget, type Target, whyNotTrusted } from './target.ts'
+import { authority, connect, describeTls, formatTarget, type Target } from './target.ts'
 
 /** How long to wait, and how much to keep. */
 export interface Patience {
-  /** Milliseconds for the connection, and again for each response. */
+  /** Milliseconds for the connection (unless it has its own), and again for each response. */
   timeoutMs: number
-  /** Another number for the connection. */
   connectMs?: number
   /** Ends all waiting when it is aborted. */
   signal?: AbortSignal | undefined
@@ -37,9 +36,10 @@ export async function openConnection(target: Target, patience: Patience): Promis
     reject(reason)
     connection.destroy(reason)
   }
-  socket.once('error', (error) => {
-    const nobody = `Nothing listens at ${place} (${error.message}): start the server first.`
-    fail('refused', whyNotTrusted(place, error) ?? nobody)
+  socket.once('error', ({ code = '', message }: NodeJS.ErrnoException) => {
+    const untrusted = `The certificate of ${place} is not trusted (${code}): on loopback, --insecure accepts it.`
+    const nobody = `Nothing listens at ${place} (${message}): start the server first.`
+    fail('refused', /CERT|VERIFY/.test(code) ? untrusted : nobody)
   })
   const late = () => fail('timeout', `${place} accepted no connection within ${connectMs} ms.`)
   const timer = setTimeout(late, connectMs)
@@ -50,10 +50,7 @@ export async function openConnection(target: Target, patience: Patience): Promis
   return connection
 }
 
-/**
- * An HTTP/1.1 connection that writes exactly the given bytes. `fetch` and `node:http` hide details that must be checked: duplicate
- * headers, the framing, bytes after a response.
- */
+/** An HTTP/1.1 connection that writes exactly the given bytes. */
 export class Connection {
   readonly #socket: Socket
   readonly #host: string
@@ -97,8 +94,8 @@ export class Connection {
   }
 
   /** Reads up to the end of the next final head. `response` reads the rest. @throws {NoResponse} */
-  head(method = 'GET'): Promise<Response> {
-    return this.#receive(method, false)
+  head(): Promise<Response> {
+    return this.#receive('GET', false)
   }
 
   /**
@@ -135,10 +132,17 @@ export class Connection {
     const { timeoutMs, keep = Number.POSITIVE_INFINITY } = this.#patience
     const late = new NoResponse('timeout', `no complete response within ${timeoutMs} ms`)
     const timer = setTimeout(() => this.destroy(late), timeoutMs)
-    const reader = this.#reader ?? new ResponseReader(method, keep)
-    this.#reader = reader
+    this.#reader ??= new ResponseReader(method, keep)
+    const reader = this.#reader
     try {
-      return await this.#read(reader, isWhole)
+      for (;;) {
+        const response = reader.complete || !isWhole ? reader.response() : undefined
+        if (response !== undefined) return response
+        if (this.#arrived.length > 0)
+          this.#arrived = this.#arrived.subarray(reader.read(this.#arrived, 0, this.#arrived.length))
+        else if (this.#end === undefined) await this.#more()
+        else if (this.#end.failure !== 'closed' || !reader.end()) throw this.#end
+      }
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error
       const place = reader.started ? ` amid a response, after ${reader.bodyLength} bytes of its body` : ''
@@ -148,18 +152,10 @@ export class Connection {
     }
   }
 
-  async #read(reader: ResponseReader, isWhole: boolean): Promise<Response> {
-    for (;;) {
-      const response = reader.complete || !isWhole ? reader.response() : undefined
-      if (response !== undefined) return response
-      if (this.#arrived.length > 0) {
-        this.#arrived = this.#arrived.subarray(reader.read(this.#arrived, 0, this.#arrived.length))
-      } else if (this.#end === undefined) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        this.#wake = resolve
-        await promise
-      } else if (this.#end.failure !== 'closed' || !reader.end()) throw this.#end
-    }
+  #more(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    return promise
   }
 
   /** Nothing more will come. The first reason stands. */

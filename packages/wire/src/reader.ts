@@ -121,7 +121,14 @@ export class ResponseReader {
    * @throws {NoResponse} if this is not HTTP/1.x; the connection cannot be used any more
    */
   read(bytes: Buffer, from: number, to: number): number {
-    if (this.complete) this.#begin()
+    if (this.complete) {
+      this.complete = false
+      this.bodyLength = 0
+      this.#state = 'head'
+      this.#head = ''
+      if (this.#fragments.length > 0) this.#fragments = []
+      this.#fault = undefined
+    }
     let at = from
     while (at < to && !this.complete) {
       if (this.#state === 'head') at = this.#readHead(bytes, at, to)
@@ -133,18 +140,9 @@ export class ResponseReader {
 
   /** The peer closed the connection. @returns whether that is the proper end of a response, which is now `complete` */
   end(): boolean {
-    const isEnd = !this.complete && this.#state === 'data' && this.framing === 'close'
-    if (isEnd) this.complete = true
-    return isEnd
-  }
-
-  #begin(): void {
-    this.complete = false
-    this.bodyLength = 0
-    this.#state = 'head'
-    this.#head = ''
-    if (this.#fragments.length > 0) this.#fragments = []
-    this.#fault = undefined
+    if (this.complete || this.#state !== 'data' || this.framing !== 'close') return false
+    this.complete = true
+    return true
   }
 
   #readHead(bytes: Buffer, from: number, to: number): number {
@@ -171,12 +169,8 @@ export class ResponseReader {
     this.#partial = isWhole ? '' : text
     if (!isWhole) return to
     const isCrLf = text.endsWith('\r')
+    const line = isCrLf ? text.slice(0, -1) : text
     if (!isCrLf) this.#fault = 'a line that ends in LF without CR'
-    this.#takeLine(isCrLf ? text.slice(0, -1) : text)
-    return end + 1
-  }
-
-  #takeLine(line: string): void {
     if (this.#state === 'chunk') {
       const [, size, extension] = CHUNK.exec(line) ?? []
       if (size === undefined) throw malformed('size of a chunk', line)
@@ -191,23 +185,22 @@ export class ResponseReader {
       if (!TRAILER.test(line)) throw malformed('trailer', line)
       this.complete = line === ''
     }
+    return end + 1
   }
 
   /** https://www.rfc-editor.org/rfc/rfc9112#section-6.3 */
   #beginBody(head: string, isPersistent: boolean): void {
-    const { status } = this
     const { length, codings, connection } = framingOf(head)
     this.#head = head
-    if (this.#isHead || status === 101 || status === 204 || status === 304) this.framing = 'none'
+    if (this.#isHead || [101, 204, 304].includes(this.status)) this.framing = 'none'
     else if (codings.at(-1) === 'chunked') this.framing = 'chunked'
     else this.framing = codings.length === 0 && length !== undefined ? 'length' : 'close'
     const isKept = !connection.includes('close') && (isPersistent || connection.includes('keep-alive'))
-    this.reusable = isKept && this.framing !== 'close' && status !== 101
-    const isChunked = this.framing === 'chunked'
-    this.#state = isChunked ? 'chunk' : 'data'
+    this.reusable = isKept && this.framing !== 'close' && this.status !== 101
+    this.#state = this.framing === 'chunked' ? 'chunk' : 'data'
     const lefts = { none: 0, length: length ?? 0, chunked: 0, close: Number.POSITIVE_INFINITY }
     this.#left = lefts[this.framing]
-    this.complete = !isChunked && this.#left === 0
+    this.complete = this.#state === 'data' && this.#left === 0
   }
 
   #readData(bytes: Buffer, from: number, to: number): number {
@@ -226,22 +219,18 @@ export class ResponseReader {
 
 /** @throws {NoResponse} if lengths differ, or one is no number */
 function framingOf(head: string) {
-  let length: number | undefined
+  const lengths: string[] = []
   const codings: string[] = []
   const connection: string[] = []
   for (const [, name = '', value = ''] of head.matchAll(FRAMING)) {
     const kind = name.toLowerCase()
-    if (kind === 'content-length') length = lengthOf(value.trim(), length)
+    if (kind === 'content-length') lengths.push(value.trim())
     else (kind === 'connection' ? connection : codings).push(...(value.toLowerCase().match(/[^,\s]+/g) ?? []))
   }
+  const [length] = lengths.map(Number)
+  if (lengths.some((text) => !LENGTH.test(text) || Number(text) !== length))
+    throw malformed('content-length', lengths.join(', '))
   return { length, codings, connection }
-}
-
-function lengthOf(text: string, other: number | undefined): number {
-  const length = LENGTH.test(text) ? Number(text) : Number.NaN
-  if (length !== (other ?? length))
-    throw malformed('content-length', other === undefined ? text : `${other}, ${text}`)
-  return length
 }
 
 /** What a strict reader would not accept. */

@@ -34,16 +34,13 @@ const WITH_CONTENT = new Set(['POST', 'PUT', 'PATCH'])
 /** The request on the wire. Each character of its target and headers is one byte. */
 export function requestBytes(request: Request, host: string): Buffer {
   const { target, headers = [], body } = request
+  const has = (name: string) => headerValues(headers, name).length > 0
   const lines = [`${methodOf(request)} ${target} HTTP/1.1`]
-  if (!has(headers, 'host')) lines.push(`host: ${host}`)
+  if (!has('host')) lines.push(`host: ${host}`)
   for (const [name, value] of headers) lines.push(`${name}: ${value}`)
   const payload = Buffer.from(body ?? '')
-  const isFramed = has(headers, 'content-length') || has(headers, 'transfer-encoding')
-  if ((body !== undefined || WITH_CONTENT.has(methodOf(request))) && !isFramed)
+  const hasLength = body !== undefined || WITH_CONTENT.has(methodOf(request))
+  if (hasLength && !has('content-length') && !has('transfer-encoding'))
     lines.push(`content-length: ${payload.length}`)
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), payload])
-}
-
-function has(headers: readonly Header[], name: string): boolean {
-  return headerValues(headers, name).length > 0
 }

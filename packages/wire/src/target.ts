@@ -1,6 +1,5 @@
 import { connect as connectTcp, isIP, isIPv6, type Socket, type SocketConstructorOpts } from 'node:net'
 import {
-  type ConnectionOptions,
   connect as connectTls,
   createSecureContext,
   getCACertificates,
@@ -8,8 +7,13 @@ import {
   TLSSocket,
 } from 'node:tls'
 
-/** Where a server listens. With `ca`, it speaks TLS: its certificate must be by this authority, in PEM, or by anybody (null). */
-export type Target = { host: string; port: number; ca?: string | null } | { socketPath: string }
+/**
+ * Where a server listens. With `ca`, it speaks TLS: its certificate must be by this authority, in PEM, or by anybody (null).
+ * With `address`, `host` is not looked up again.
+ */
+export type Target =
+  | { host: string; port: number; ca?: string | null; address?: string }
+  | { socketPath: string }
 
 /** A URL that stands for no target; the message is a sentence. */
 export class TargetError extends Error {
@@ -44,40 +48,29 @@ export function formatTarget(target: Target): string {
 }
 
 /** One for all connections with the same authorities, because to parse those takes milliseconds. */
-const contexts = new Map<string | undefined, SecureContext>()
-
-/** How connections to a target speak TLS, as `node:tls` takes it; undefined without. */
-export function tlsOptions(target: Target): ConnectionOptions | undefined {
-  if ('socketPath' in target || target.ca === undefined) return undefined
-  const ca = target.ca ?? undefined
-  const secureContext = contexts.get(ca) ?? createSecureContext({ ca })
-  contexts.set(ca, secureContext)
-  return {
-    // An address is no name that a client may send (RFC 6066 section 3).
-    ...(isIP(target.host) === 0 && { servername: target.host }),
-    secureContext,
-    ALPNProtocols: ['http/1.1'],
-    ...(ca === undefined && { rejectUnauthorized: false }),
-  }
-}
+const contexts = new Map<string | null, SecureContext>()
 
 /**
  * Connects.
  * @param onReady called once requests can be sent: over TLS after the handshake
- * @param tls other options than those of the target
  * @param options further ones of the socket
  */
 export function connect(
   target: Target,
   onReady?: () => void,
-  tls = tlsOptions(target),
   options: Pick<SocketConstructorOpts, 'onread'> = {},
 ): Socket {
-  const place =
-    'socketPath' in target ? { path: target.socketPath } : { host: target.host, port: target.port }
-  const all = { ...place, noDelay: true, ...options }
-  if (tls === undefined) return connectTcp(all, onReady)
-  return connectTls({ ...all, ...tls }, onReady)
+  const own = { noDelay: true, ...options }
+  if ('socketPath' in target) return connectTcp({ ...own, path: target.socketPath }, onReady)
+  const { host, port, ca, address = host } = target
+  const all = { ...own, host: address, port }
+  if (ca === undefined) return connectTcp(all, onReady)
+  const secureContext = contexts.get(ca) ?? createSecureContext({ ca: ca ?? undefined })
+  contexts.set(ca, secureContext)
+  // An address is no name that a client may send (RFC 6066 section 3).
+  const name = isIP(host) === 0 && { servername: host }
+  const tls = { secureContext, ALPNProtocols: ['http/1.1'], rejectUnauthorized: ca !== null }
+  return connectTls({ ...all, ...name, ...tls }, onReady)
 }
 
 /** Such as `TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, http/1.1`; undefined without TLS. */
@@ -87,10 +80,4 @@ export function describeTls(socket: Socket): string | undefined {
   const group = exchange !== null && 'name' in exchange ? exchange.name : 'unknown group'
   const { name } = socket.getCipher()
   return [socket.getProtocol(), name, group, socket.alpnProtocol || 'no ALPN'].join(', ')
-}
-
-/** Why TLS failed, as a sentence; undefined if it was not the certificate. */
-export function whyNotTrusted(place: string, { code = '' }: NodeJS.ErrnoException): string | undefined {
-  if (!/CERT|VERIFY/.test(code)) return undefined
-  return `The certificate of ${place} is not trusted (${code}): on loopback, --insecure accepts it.`
 }

@@ -6,7 +6,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED, type Startable } from '@startgrid/grid/launcher.ts'
 import { pin } from '@startgrid/machine/cores.ts'
-import { peakMemory, serverPids } from '@startgrid/machine/processes.ts'
+import { peakMemory, processTree, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
 import type { Target } from '@startgrid/wire/target.ts'
@@ -156,10 +156,13 @@ async function startCopies({ cell, system }: Entrant, directory: string): Promis
   return started
 }
 
-/** With what starts an app: an NGINX that runs in a container is no child of it. */
+/** With what starts an app. */
 function keepTo(cpus: string | undefined, copies: readonly Launch[]): void {
-  const pids = copies.flatMap((one) => [one.ready.pid, ...(serverPids(one) ?? [])])
-  if (cpus !== undefined) pin([...new Set(pids)], cpus)
+  if (cpus !== undefined)
+    pin(
+      copies.flatMap(({ ready }) => processTree(ready.pid)),
+      cpus,
+    )
 }
 
 /** Without WebAssembly Node cannot read TypeScript by itself. */
@@ -212,11 +215,9 @@ function serverOf({ target, copies, nginx }: Parts, cores: Settings['cores']): S
   }
 }
 
-/** The processes of the app; of an NGINX that is alone, its own. Undefined if they are not known. */
-function appPids({ copies, nginx }: Omit<Parts, 'target'>): number[] | undefined {
-  if (copies.length === 0) return nginx?.pids()
-  const pids = copies.map((one) => serverPids(one))
-  return pids.some((own) => own === undefined) ? undefined : pids.flatMap((own) => own ?? [])
+/** The processes of the app; of an NGINX that is alone, its own. */
+function appPids({ copies, nginx }: Omit<Parts, 'target'>): number[] {
+  return copies.length === 0 ? (nginx?.pids() ?? []) : copies.flatMap(serverPids)
 }
 
 function endingOf(copies: readonly Launch[]): string | null {

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import {
-  findCoreClock,
-  keepsInterruptsApart,
-  readCpuTime,
-  readInterrupts,
-} from '../../src/accounts/core-clock.ts'
-import { createTree } from '../kernel-tree.ts'
+import { findCoreClock, readCpuTime, readInterrupts } from '../src/core-clock.ts'
+import { createTree } from './kernel-tree.ts'
 
 // user nice system idle iowait irq softirq steal guest guest_nice
 const STAT =
@@ -30,8 +25,8 @@ test('the root control group tells the nanoseconds of every core', (t) => {
     [`${GROUP}release_agent`]: '',
   }
   const clock = findCoreClock(createTree({ ...files, 'proc/schedstat': SCHEDSTAT, 'proc/stat': STAT }, t))
-  assert.equal(clock?.uncertainty, 0)
-  assert.deepEqual([clock?.read([0]), clock?.read([0, 1]), clock?.read([2])], [1.5, 3.5, undefined])
+  assert.deepEqual([clock.uncertainty, clock.isApart], [0, false])
+  assert.deepEqual([clock.read([0]), clock.read([0, 1]), clock.read([2])], [1.5, 3.5, undefined])
 })
 
 test('schedstat tells nanoseconds of running tasks; interrupts that the kernel keeps apart are taken off, at their precision', (t) => {
@@ -40,34 +35,24 @@ test('schedstat tells nanoseconds of running tasks; interrupts that the kernel k
       createTree({ 'proc/schedstat': SCHEDSTAT, 'proc/stat': STAT, 'proc/config.gz': config(apart) }, t),
     )
   const clock = clockOf(false)
-  assert.equal(clock?.uncertainty, 0)
-  assert.deepEqual([clock?.read([0]), clock?.read([1, 0]), clock?.read([7])], [2.5, 4, undefined])
+  assert.deepEqual([clock.uncertainty, clock.isApart], [0, false])
+  assert.deepEqual([clock.read([0]), clock.read([1, 0]), clock.read([7])], [2.5, 4, undefined])
   const apart = clockOf(true)
-  assert.deepEqual([apart?.uncertainty, apart?.read([0])], [0.01, 2.5 - 1.5])
+  assert.deepEqual([apart.uncertainty, apart.isApart, apart.read([0])], [0.01, true, 2.5 - 1.5])
 })
 
 test('where no nanoseconds are told there is no clock; inside a container, the group counts only that', (t) => {
-  assert.equal(findCoreClock(createTree({ 'proc/stat': STAT }, t)), undefined)
-  const root = createTree({ [`${GROUP}cpuacct.usage_percpu`]: '1 2\n', 'proc/stat': STAT }, t)
-  assert.equal(findCoreClock(root), undefined)
+  for (const files of [{}, { [`${GROUP}cpuacct.usage_percpu`]: '1 2\n' }]) {
+    const clock = findCoreClock(createTree({ ...files, 'proc/stat': STAT }, t))
+    assert.deepEqual([clock.read([0]), clock.uncertainty], [undefined, Number.POSITIVE_INFINITY])
+  }
 })
 
 test('the columns of /proc/stat are seconds, cpu1 is not cpu10', (t) => {
   const root = createTree({ 'proc/stat': STAT }, t)
-  for (const [way, expected] of [
-    ['irq', 0.7],
-    ['softirq', 0.8],
-    ['steal', 0.9],
-  ] as const)
-    assert.ok(Math.abs((readCpuTime([0], [way], root) ?? 0) - expected) < 1e-9, way)
-  assert.ok(Math.abs(readInterrupts([0], root) - 1.5) < 1e-9)
-  assert.equal(readInterrupts([1], root), 0)
+  const times = (['irq', 'softirq', 'steal'] as const).map((way) => readCpuTime([0], way, root)?.toFixed(3))
+  assert.deepEqual(times, ['0.700', '0.800', '0.900'])
+  assert.deepEqual([readInterrupts([0], root).toFixed(3), readInterrupts([1], root)], ['1.500', 0])
   const offline = createTree({ 'proc/stat': STAT.replace(/^cpu1 .*\n/m, '') }, t)
-  assert.equal(readCpuTime([1], ['irq'], offline), undefined, 'cpu10 is another one')
-})
-
-test('whether interrupts are kept apart is said by the configuration of the kernel, if anything', (t) => {
-  assert.equal(keepsInterruptsApart(createTree({ 'proc/config.gz': config(true) }, t)), true)
-  assert.equal(keepsInterruptsApart(createTree({ 'proc/config.gz': config(false) }, t)), false)
-  assert.equal(keepsInterruptsApart(createTree({}, t)), false)
+  assert.equal(readCpuTime([1], 'irq', offline), undefined, 'cpu10 is another one')
 })

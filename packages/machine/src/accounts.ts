@@ -1,13 +1,7 @@
-import { type Cores, readSiblings } from '../cores.ts'
-import { type CoreClock, findCoreClock, keepsInterruptsApart, readInterrupts } from './core-clock.ts'
-import {
-  type ProcessAccount,
-  readThreads,
-  readTicks,
-  type Spent,
-  spentBy,
-  TICKS_UNCERTAIN,
-} from './threads.ts'
+import { readdirSync } from 'node:fs'
+import { type CoreClock, findCoreClock, readInterrupts, TICK_SECONDS } from './core-clock.ts'
+import { type Cores, readSiblings } from './cores.ts'
+import { readOr, readStat, readText, sumOf } from './proc.ts'
 
 /** CPU time that was used, in seconds; null where the system does not tell. */
 export interface CpuSeconds {
@@ -65,19 +59,19 @@ type Processes = ReadonlyMap<number, ProcessAccount>
  * app behind NGINX (about 30 small files).
  */
 export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
-  const { clock, isApart } = system()
+  const clock = clockOf()
   const cpus = cores && { server: coreOf(cores.server, cores), generator: coreOf(cores.generator, cores) }
   return {
     at: performance.now(),
     app: app && readProcesses(app),
-    appTicks: app && ticksOf(app),
+    appTicks: app && sumOf(app, readTicks),
     proxy: readProcesses(proxy),
     generator: generator.length > 0 ? readProcesses(generator) : undefined,
-    serverCore: cpus ? clock?.read(cpus.server) : undefined,
-    generatorCore: cpus ? clock?.read(cpus.generator) : undefined,
-    uncertainty: clock?.uncertainty ?? 0,
-    isApart,
-    interrupts: isApart && cpus ? readInterrupts(cpus.server) : 0,
+    serverCore: cpus ? clock.read(cpus.server) : undefined,
+    generatorCore: cpus ? clock.read(cpus.generator) : undefined,
+    uncertainty: clock.uncertainty,
+    isApart: clock.isApart,
+    interrupts: clock.isApart && cpus ? readInterrupts(cpus.server) : 0,
   }
 }
 
@@ -110,44 +104,40 @@ export function compareSamples(
   const generator = spent(before.generator, after.generator)
   const servers = app && proxy && [...app, ...proxy]
   // A server with a thread or a process per connection: what these used is in no account of a thread.
-  const lost = lostSeconds(totalOf(app), before.appTicks, after.appTicks)
-  const plus = (seconds: number | null) => seconds && seconds + lost
+  const ended = (after.appTicks ?? Number.NaN) - (before.appTicks ?? Number.NaN) - (totalOf(app) ?? 0)
+  const lost = ended > TICKS_UNCERTAIN ? ended : 0
+  const plus = (cpu: number | undefined) => cpu && cpu + lost
   const used = { app: plus(totalOf(app)), proxy: totalOf(proxy), servers: plus(totalOf(servers)) }
   const generatorCpu = totalOf(generator)
   // Several have a core each, so that none explains another's wait: the one whose core was taken most counts.
-  const waits = generator?.map((one) => unexplainedWait([one]) ?? 0) ?? []
-  const tellsStops = generatorCpu !== null && !after.isApart
+  const waits = generator?.map((one) => unexplainedWait([one])) ?? []
+  const tellsStops = generatorCpu !== undefined && !after.isApart
   const stopped = tellsStops ? pollingSeconds - generatorCpu / (waits.length || 1) : 0
-  const interrupts = (after.interrupts - before.interrupts) / (used.servers || 1)
+  const interrupts = 1 + (after.interrupts - before.interrupts) / (used.servers || 1)
+  const part = (one: number | undefined) => {
+    if (one === undefined) return null
+    return seconds > 0 ? Math.min(1, one / seconds) : 0
+  }
+  /** What others certainly used, that is, minus the possible reading error. */
+  const foreign = (core: 'serverCore' | 'generatorCore', ours: number | undefined) => {
+    const [from, to] = [before[core], after[core]]
+    if (from === undefined || to === undefined || ours === undefined) return undefined
+    return Math.max(0, to - from - ours - after.uncertainty)
+  }
   return {
     cpuSeconds: {
-      app: used.app && used.app * (1 + interrupts),
-      proxy: used.proxy && used.proxy * (1 + interrupts),
-      generator: generatorCpu,
+      app: used.app === undefined ? null : used.app * interrupts,
+      proxy: used.proxy === undefined ? null : used.proxy * interrupts,
+      generator: generatorCpu ?? null,
     },
     disturbance: {
-      serverWait: partOf(unexplainedWait(servers), seconds),
-      generatorWait: partOf(waits.length === 0 ? null : Math.max(...waits, stopped), seconds),
-      serverForeign: partOf(foreign('serverCore', before, after, used.servers), seconds),
+      serverWait: part(servers && unexplainedWait(servers)),
+      generatorWait: part(waits.length === 0 ? undefined : Math.max(...waits, stopped)),
+      serverForeign: part(foreign('serverCore', used.servers)),
       // Of several, the first one runs on the generator's core.
-      generatorForeign: partOf(
-        foreign('generatorCore', before, after, totalOf(generator?.slice(0, 1))),
-        seconds,
-      ),
+      generatorForeign: part(foreign('generatorCore', totalOf(generator?.slice(0, 1)))),
     },
   }
-}
-
-function ticksOf(pids: readonly number[]): number | undefined {
-  const ticks = pids.map(readTicks)
-  return ticks.includes(undefined) ? undefined : ticks.reduce<number>((sum, one) => sum + (one ?? 0), 0)
-}
-
-/** Seconds that threads and children used which have ended; 0 unless that is certain. */
-function lostSeconds(known: number | null, before: number | undefined, after: number | undefined): number {
-  if (known === null || before === undefined || after === undefined) return 0
-  const lost = after - before - known
-  return lost > TICKS_UNCERTAIN ? lost : 0
 }
 
 /** @returns undefined if a process has ended, because its accounts are gone */
@@ -161,52 +151,97 @@ function spent(before: Processes | undefined, after: Processes | undefined): Spe
 }
 
 /** CPU seconds of all processes. */
-function totalOf(processes: readonly Spent[] | undefined): number | null {
-  return processes ? processes.reduce((sum, { cpu }) => sum + cpu, 0) : null
+function totalOf(processes: readonly Spent[] | undefined): number | undefined {
+  return processes?.reduce((sum, { cpu }) => sum + cpu, 0)
 }
 
 /** Seconds; see `compareSamples`. */
-function unexplainedWait(processes: readonly Spent[] | undefined): number | null {
-  const total = totalOf(processes)
-  if (processes === undefined || total === null) return null
+function unexplainedWait(processes: readonly Spent[]): number {
+  const total = totalOf(processes) ?? 0
   return Math.max(0, ...processes.map(({ main }) => main.waiting - (total - main.onCpu)))
 }
 
-/** Seconds that others certainly used, that is, minus the possible reading error. */
-function foreign(
-  core: 'serverCore' | 'generatorCore',
-  before: Sample,
-  after: Sample,
-  ours: number | null,
-): number | null {
-  const [from, to] = [before[core], after[core]]
-  if (from === undefined || to === undefined || ours === null) return null
-  return Math.max(0, to - from - ours - after.uncertainty)
-}
+let known: CoreClock | undefined
 
-function partOf(part: number | null, whole: number): number | null {
-  if (part === null) return null
-  return whole > 0 ? Math.min(1, part / whole) : 0
+/** Looked for once, because the system's capabilities do not change. */
+function clockOf(): CoreClock {
+  known ??= findCoreClock()
+  return known
 }
 
 /** Whether foreign CPU is known to the nanosecond: a clock of 10 ms says nothing about a slice of 50 ms. */
 export function hasExactClock(): boolean {
-  return system().clock?.uncertainty === 0
+  return clockOf().uncertainty === 0
 }
-
-let known: { clock: CoreClock | undefined; isApart: boolean } | undefined
-
-/** Cached, because the system's capabilities do not change. */
-function system(): { clock: CoreClock | undefined; isApart: boolean } {
-  known ??= { clock: findCoreClock(), isApart: keepsInterruptsApart() }
-  return known
-}
-
-const cores = new Map<number, number[]>()
 
 /** A logical CPU and its siblings, except one that we use. */
 function coreOf(cpu: number, { server, generator }: Cores): number[] {
-  const siblings = cores.get(cpu) ?? readSiblings(cpu)
-  cores.set(cpu, siblings)
-  return siblings.filter((one) => one === cpu || (one !== server && one !== generator))
+  return readSiblings(cpu).filter((one) => one === cpu || (one !== server && one !== generator))
+}
+
+/** The accounts of one thread so far, in nanoseconds. */
+interface ThreadAccount {
+  onCpu: number
+  /** Ready to run, but waiting for a core. */
+  waiting: number
+}
+
+/** The threads of a process by their ids; the main thread has the id of the process. */
+export type ProcessAccount = ReadonlyMap<string, ThreadAccount>
+
+/**
+ * The kernel's own accounts of all threads of a process, from `schedstat`
+ * (https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat): nanoseconds, where /proc/PID/stat has ticks of 10 ms.
+ * The account of a thread that is running on another core may be one timer tick old (1 to 10 ms).
+ * @returns undefined if the process has ended, and where there is no such account (macOS)
+ */
+export function readThreads(pid: number): ProcessAccount | undefined {
+  const tasks = readOr(undefined, () => readdirSync(`/proc/${pid}/task`))
+  return tasks && new Map(tasks.map((task) => [task, readThread(`/proc/${pid}/task/${task}/schedstat`)]))
+}
+
+/** One that ended meanwhile has nothing. */
+function readThread(path: string): ThreadAccount {
+  const [onCpu = 0, waiting = 0] = readText(path).split(' ').map(Number)
+  return { onCpu, waiting }
+}
+
+/** CPU time of all threads, in seconds. */
+export function cpuOf(account: ProcessAccount): number {
+  return [...account.values()].reduce((sum, { onCpu }) => sum + onCpu, 0) / 1e9
+}
+
+/**
+ * CPU seconds of a process and of all that it has waited for, with the threads that have ended: in ticks, so that a difference of two readings may
+ * be wrong by `TICKS_UNCERTAIN` seconds.
+ * @returns undefined if the process has ended, and where there is no such account
+ */
+function readTicks(pid: number): number | undefined {
+  // utime, stime, cutime and cstime are the fields 12 to 15 from the state on.
+  const ticks = readStat(pid).slice(11, 15)
+  return ticks.length === 0 ? undefined : ticks.reduce((sum, one) => sum + Number(one), 0) * TICK_SECONDS
+}
+
+/** Two parts that are each cut to whole ticks, at both ends. */
+const TICKS_UNCERTAIN = 2 * TICK_SECONDS
+
+/** Seconds that a process used: all its threads, and its main thread. */
+interface Spent {
+  cpu: number
+  main: ThreadAccount
+}
+
+/**
+ * What a process used between two readings. A new thread started from 0. The time of a thread that has ended is lost and counts as 0.
+ * (A difference of sums would subtract its whole life from the other threads.)
+ */
+function spentBy(pid: number, before: ProcessAccount | undefined, after: ProcessAccount): Spent {
+  const threads = new Map(
+    [...after].map(([thread, now]) => {
+      const { onCpu, waiting } = before?.get(thread) ?? { onCpu: 0, waiting: 0 }
+      return [thread, { onCpu: Math.max(0, now.onCpu - onCpu), waiting: Math.max(0, now.waiting - waiting) }]
+    }),
+  )
+  const { onCpu = 0, waiting = 0 } = threads.get(String(pid)) ?? {}
+  return { cpu: cpuOf(threads), main: { onCpu: onCpu / 1e9, waiting: waiting / 1e9 } }
 }
