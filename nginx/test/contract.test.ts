@@ -178,6 +178,17 @@ describe('contract', { skip }, () => {
     assert.deepEqual([status, headers.vary], [304, 'Accept-Encoding'])
   })
 
+  test('/stream is not buffered', async () => {
+    const { body } = await fetch(`http://127.0.0.1:${address().port}/stream`)
+    const parts: string[] = []
+    for await (const part of body ?? []) {
+      // Only now does the app write the second half: it cannot have been waited for.
+      app.release()
+      parts.push(Buffer.from(part).toString())
+    }
+    assert.deepEqual(parts, ['<first>', '<second>'])
+  })
+
   test('connections to the app are kept, over TCP and over a unix socket', async () => {
     for (const [front, one] of [app, onSocket].entries()) {
       const earlier = one.connections()
