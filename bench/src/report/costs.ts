@@ -5,7 +5,8 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Costs, Study } from '../result/experiment.ts'
 import type { CostCurve, CostsResult } from '../result/figures.ts'
 import type { Result } from '../result/result.ts'
-import type { Chart, Section } from './document.ts'
+import type { Chart } from './chart.ts'
+import type { Section } from './document.ts'
 
 /** What ways to serve cost by amount of work, and what one costs more than another. */
 

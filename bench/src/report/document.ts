@@ -1,5 +1,5 @@
-import { formatRatio } from '@startgrid/cli/numbers.ts'
 import type { Table } from '@startgrid/cli/table.ts'
+import type { Chart } from './chart.ts'
 
 /** What a result says. A terminal, Markdown and a page show it, and know nothing of races. */
 export interface Document {
@@ -33,51 +33,4 @@ export interface Section {
   notes: readonly string[]
   /** Not on a terminal, and behind its title elsewhere. */
   isFolded?: true
-}
-
-/** Values with their intervals, name by name, in panels that share an axis: in grey, with one accent for what leads. */
-export interface Chart {
-  title: string
-  /** How to read it: sentences. */
-  caption: string
-  panels: readonly Panel[]
-  /** Panels that stand side by side where there is room. */
-  columns: number
-  axis: Axis
-  /** Where a line is drawn: 1 among ratios. */
-  mark?: number
-}
-
-export interface Panel {
-  title: string
-  /** Best first. */
-  dots: readonly Dot[]
-  /** Names that could not be told apart, each a part of the order: they get a bracket. */
-  ties?: readonly (readonly string[])[]
-}
-
-export interface Dot {
-  name: string
-  value: number
-  low: number | null
-  high: number | null
-  leads: boolean
-}
-
-export interface Axis {
-  label: string
-  scale: 'linear' | 'log'
-  format(value: number): string
-}
-
-/** Ratios with a line at 1, logarithmic. @returns undefined if there are none */
-export function ratioChart({
-  label = 'ratio',
-  columns = 1,
-  ...chart
-}: Pick<Chart, 'title' | 'caption' | 'panels'> & { label?: string; columns?: number }): Chart | undefined {
-  const panels = chart.panels.filter(({ dots }) => dots.length > 0)
-  if (panels.length === 0) return undefined
-  const axis = { label: `${label}, log scale`, scale: 'log', format: formatRatio } as const
-  return { ...chart, panels, columns, axis, mark: 1 }
 }

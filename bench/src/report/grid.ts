@@ -7,7 +7,8 @@ import { nameOf } from '../result/cell.ts'
 import type { Control } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
-import { type Chart, type Findings, type Panel, ratioChart, type Section } from './document.ts'
+import { type Chart, type Panel, ratioChart } from './chart.ts'
+import type { Findings, Section } from './document.ts'
 import {
   describeFailures,
   describeReach,

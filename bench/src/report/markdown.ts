@@ -1,6 +1,6 @@
 import { markdownTable } from '@startgrid/cli/table.ts'
-import { chartLines } from './chart-lines.ts'
-import type { Chart, Document, Section } from './document.ts'
+import { type Chart, chartLines } from './chart.ts'
+import type { Document, Section } from './document.ts'
 
 /** A document in GitHub's Markdown. */
 

@@ -14,7 +14,8 @@ import { FULL_CORES, isTested, LEAST_STARTS, unsteadyOf } from '../judge/finding
 import type { CellFigures, Finding, PilotRecord } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
-import { type Findings, ratioChart, type Section } from './document.ts'
+import { ratioChart } from './chart.ts'
+import type { Findings, Section } from './document.ts'
 import { raceSections } from './study.ts'
 
 /** What a race of commands says. */

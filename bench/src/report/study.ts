@@ -6,8 +6,9 @@ import { isProbe, type Race, type Study } from '../result/experiment.ts'
 import type { ClaimResult, Verdict } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
+import { type Chart, ratioChart } from './chart.ts'
 import { costChart, costSections, costSentences, signed } from './costs.ts'
-import { type Chart, type Findings, ratioChart, type Section } from './document.ts'
+import type { Findings, Section } from './document.ts'
 import { entriesOf, systemNotes, systemsTable } from './systems.ts'
 
 /** What a study says: its claims with their verdicts, and what they rest on. */

@@ -1,6 +1,6 @@
 import { layOut, type Row } from '@startgrid/cli/table.ts'
 import { COLUMNS, type Format, painter, wrap } from '@startgrid/cli/text.ts'
-import { chartLines } from './chart-lines.ts'
+import { chartLines } from './chart.ts'
 import type { Document, Section } from './document.ts'
 
 /** A document on a terminal. */

@@ -1,4 +1,4 @@
-import type { Chart } from '@startgrid/bench/src/report/document.ts'
+import type { Chart } from '@startgrid/bench/src/report/chart.ts'
 import type { CostsResult } from '@startgrid/bench/src/result/figures.ts'
 import type { Result } from '@startgrid/bench/src/result/result.ts'
 import { HEADLINE } from '@startgrid/bench/studies/how-much-it-matters/study.ts'

@@ -8,9 +8,7 @@ import { addressOf, amendMarkdown, ROOT } from './documents.ts'
 
 const ASSETS = fileURLToPath(new URL('assets/', import.meta.url))
 /** The colours, tables and charts of reports. */
-const REPORT_STYLES = ['theme', 'table', 'chart'].map((name) =>
-  fileURLToPath(import.meta.resolve(`@startgrid/bench/src/report/html/${name}.css`)),
-)
+const REPORT_STYLE = fileURLToPath(import.meta.resolve('@startgrid/bench/src/report/html/report.css'))
 
 /** What no page is made of: what tests need, what a page includes, and what is not of the repository. */
 const IGNORED = ['**/test/**', '**/fixtures/**', '**/dist/**', '**/.*/**', 'bench/results/**', '**/static/**']
@@ -30,7 +28,7 @@ export function createSite({ output, base, repository, runMode = 'build' }: Site
   process.chdir(ROOT)
   rmSync(output, { recursive: true, force: true })
   mkdirSync(output, { recursive: true })
-  writeFileSync(join(output, 'site.css'), [...REPORT_STYLES, `${ASSETS}site.css`].map(read).join('\n'))
+  writeFileSync(join(output, 'site.css'), [REPORT_STYLE, `${ASSETS}site.css`].map(read).join('\n'))
   return new Eleventy('.', relative(ROOT, output), {
     quietMode: true,
     pathPrefix: base,

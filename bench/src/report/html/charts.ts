@@ -1,38 +1,12 @@
 import * as Plot from '@observablehq/plot'
 import { formatEnds } from '@startgrid/cli/numbers.ts'
 import { parseHTML } from 'linkedom'
-import type { Chart, Dot, Panel } from '../document.ts'
-import { type Scale, scaleOf } from '../scale.ts'
+import { type Chart, type Dot, type Panel, type Scale, scaleOf } from '../chart.ts'
 import { html, type Markup, trusted } from './markup.ts'
 
 /** What Observable Plot draws, as a figure that needs no script. */
 
-interface Drawing {
-  title: string
-  /** What it shows, for people who cannot see it: sentences with the figures. */
-  description: string
-  plot: Plot.PlotOptions
-}
-
 const { document } = parseHTML('<!doctype html><html><body></body></html>')
-
-/** Widths are those of a phone: panels stand side by side where there is room. */
-const DEFAULTS = {
-  width: 360,
-  marginLeft: 44,
-  marginRight: 12,
-  marginTop: 14,
-  marginBottom: 34,
-}
-
-function draw({ title, description, plot }: Drawing): Markup {
-  const drawn = String(Plot.plot({ ...DEFAULTS, className: 'plot', ...plot, document }))
-  const name = html`role="img" aria-label="${title}. ${description}"`
-  return html`<figure class="chart">
-<figcaption>${title}</figcaption>
-${trusted(tidy(drawn).replace('<svg ', `<svg ${name} `))}
-</figure>`
-}
 
 /**
  * What Plot draws, without its own style sheet (the page's policy would refuse it), without labels inside an image, and with coordinates
@@ -52,51 +26,45 @@ const GREY = 'var(--dot)'
 const ACCENT = 'var(--accent)'
 
 export function drawChart(chart: Chart): Markup {
-  const { title, caption, columns } = chart
+  const { title, caption, columns, panels } = chart
+  const scale = scaleOf(chart)
   return html`<div role="group" aria-label="${title}">
 <p class="caption"><b>${title}.</b> ${caption}</p>
-<div class="panels columns-${columns}">${drawingsOf(chart).map(draw)}</div>
+<div class="panels columns-${columns}">${panels.map((panel) => drawPanel(panel, chart, scale))}</div>
 </div>`
 }
 
-/** All panels on one axis. */
-function drawingsOf(chart: Chart): Drawing[] {
-  const { panels, axis, mark } = chart
-  const scale = scaleOf(chart)
-  return panels.map((panel) => {
-    const names = panel.dots.map(({ name }) => name)
-    // A letter is about 6 pixels wide.
-    const marginLeft = Math.max(84, 10 + 6 * Math.max(0, ...names.map(({ length }) => length)))
-    return {
-      title: panel.title,
-      description: `${axis.label}: ${panel.dots.map((dot) => describeDot(dot, axis.format)).join(', ')}`,
-      plot: {
-        width: DEFAULTS.width + marginLeft - 84,
-        height: 38 + 21 * names.length,
-        marginTop: 4,
-        marginLeft,
-        marginRight: 62,
-        x: {
-          type: axis.scale,
-          label: axis.label,
-          labelAnchor: 'center',
-          labelArrow: 'none',
-          grid: true,
-          clamp: true,
-          domain: scale.domain,
-          ticks: scale.ticks,
-          tickFormat: (tick: number) => (tick === 0 ? '0' : axis.format(tick)),
-        },
-        y: { domain: names, label: null, tickSize: 0 },
-        marks: [
-          ...(mark === undefined ? [] : [Plot.ruleX([mark], { strokeOpacity: 0.6 })]),
-          ...panel.dots.flatMap((dot) => marksOf(dot, scale)),
-          valueTexts(panel.dots, axis.format),
-          ...brackets(panel.ties ?? []),
-        ],
-      },
-    }
+/** Room for names; the widths of a panel are those of a phone. */
+const NAMES = 84
+
+function drawPanel(panel: Panel, { axis, mark }: Chart, scale: Scale): Markup {
+  const { title, dots, ties = [] } = panel
+  const names = dots.map(({ name }) => name)
+  // A letter is about 6 pixels wide.
+  const marginLeft = Math.max(NAMES, 10 + 6 * Math.max(0, ...names.map(({ length }) => length)))
+  const plot = Plot.plot({
+    ...{ className: 'plot', document, width: 360 + marginLeft - NAMES, height: 38 + 21 * names.length },
+    ...{ marginTop: 4, marginLeft, marginRight: 62, marginBottom: 34 },
+    x: {
+      ...{ type: axis.scale, label: axis.label, labelAnchor: 'center', labelArrow: 'none' },
+      ...{ grid: true, clamp: true, domain: scale.domain, ticks: scale.ticks },
+      tickFormat: (tick: number) => (tick === 0 ? '0' : axis.format(tick)),
+    },
+    y: { domain: names, label: null, tickSize: 0 },
+    marks: [
+      ...(mark === undefined ? [] : [Plot.ruleX([mark], { strokeOpacity: 0.6 })]),
+      ...dots.flatMap((dot) => marksOf(dot, scale)),
+      valueTexts(dots, axis.format),
+      ...brackets(ties),
+    ],
   })
+  // For people who cannot see it, the figures.
+  const told = `${title}. ${axis.label}: ${dots.map((dot) => describeDot(dot, axis.format)).join(', ')}`
+  const name = html`role="img" aria-label="${told}"`
+  return html`<figure class="chart">
+<figcaption>${title}</figcaption>
+${trusted(tidy(String(plot)).replace('<svg ', `<svg ${name} `))}
+</figure>`
 }
 
 function describeDot(dot: Dot, format: (value: number) => string): string {

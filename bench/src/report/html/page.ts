@@ -8,7 +8,7 @@ import { html, trusted } from './markup.ts'
 
 /** A document as one file that needs no network and no script: its Markdown, with charts. */
 
-const STYLE = ['theme', 'page', 'table', 'chart'].map((name) => read(`${name}.css`)).join('')
+const STYLE = ['report', 'page'].map((name) => read(`${name}.css`)).join('')
 
 /** Everything else is forbidden: even if markup got in, it could load and run nothing. */
 const POLICY = [
@@ -53,7 +53,9 @@ class PageRenderer extends Renderer {
   }
 
   override table(token: Tokens.Table): string {
-    const rows = super.table(token).replace(/<tr>\n<td(.*?)<\/td>/gs, '<tr>\n<th scope="row"$1</th>')
+    const rows = super
+      .table(token)
+      .replace(/<tr>\n<td(.*?)>(.*?)<\/td>/gs, '<tr>\n<th scope="row"$1><div>$2</div></th>')
     return `<div class="scroll" role="group" aria-label="Table" tabindex="0">${rows}</div>\n`
   }
 
