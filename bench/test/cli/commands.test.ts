@@ -66,29 +66,16 @@ function assertMeasuredBehindNginx({ heats, cells }: Result): void {
   }
 }
 
-test('an app that does not come up is void with its own words, and that is exit code 1', async () => {
-  const args = ['--only', 'node', '--role', 'status', '--topology', 'direct', ...SHORT, '--json', '-']
-  const { place, ended } = start(args, { env: { TRUST_PROXY: 'nonsense' } })
-  const { code, stdout, stderr } = await ended
-  assert.equal(code, 1, stderr)
-  const result = JSON.parse(stdout) as Result
-  assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
-  assert.equal(result.analysis?.cells.length, 2)
-  for (const cell of result.analysis?.cells ?? []) {
-    assert.equal(cell.figures.rate, undefined)
-    assert.match(cell.void ?? '', /^it breaks the contract: .*TRUST_PROXY is not valid/)
-  }
-  assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /TRUST_PROXY/)
-  assertNothingLeft(place)
-})
-
-test('--help prints the options', async () => {
+test('--help prints the options; a reader that closes the pipe is no failure', async () => {
   const { code, stdout, stderr } = await start(['--help']).ended
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /--quick/)
+  const unread = start(['--help'])
+  unread.child.stdout.destroy()
+  assert.equal((await unread.ended).code, 0)
 })
 
-test('study --list shows every claim with its published ratio, within 80 columns; --dry-run systems and time', async () => {
+test('study --list shows every claim with its published ratio, within 80 columns', async () => {
   const { code, stdout } = await start(['study', '--list']).ended
   assert.equal(code, 0)
   assert.match(stdout, /^cluster: one Express against four of them$/m)
@@ -96,9 +83,6 @@ test('study --list shows every claim with its published ratio, within 80 columns
   const claims = STUDIES.flatMap((study) => study.claims)
   assert.equal(stdout.match(/^ +\d+\.\d+ {2}/gm)?.length, claims.length)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
-  const plan = await start(['study', 'njs-vs-node', '--quick', '--dry-run']).ended
-  assert.match(plan.stdout, /^njs-vs-node: 3 starts of every system, about \d+:\d\d/)
-  assert.match(plan.stdout, /; njs, 8 workers \(8 cores\)/)
 })
 
 test('report makes the reports of a result again, beside it or elsewhere, and leaves it as it was', async () => {

@@ -77,15 +77,3 @@ test('--fail-on-regression: without enough starts there is no green; the twin an
   const alone = commands((result) => amongCommands(result, ['before']))
   assert.deepEqual(endOf(alone, 0.03), GREEN)
 })
-
-test('a race of commands fails if a system responds wrongly', () => {
-  assert.deepEqual(endOf(commands()), GREEN)
-  const wrong = commands(({ heats }) => {
-    for (const slice of heats.flatMap(({ slices }) => slices))
-      if (slice.cell.endsWith(' after')) slice.errors = { status: 2 }
-  })
-  assert.deepEqual(endOf(wrong), {
-    sentences: ['race: 1 of 2 cells could not be run, or responded wrongly: exit code 1.'],
-    code: 1,
-  })
-})

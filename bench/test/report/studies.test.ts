@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { analyse } from '../../src/judge/analysis.ts'
-import { DOCS, MARKS, storeResult, writePages } from '../../src/publish.ts'
+import { MARKS, storeResult, writePages } from '../../src/publish.ts'
 import { writeOverhead } from '../../src/report/choosing-a-framework.ts'
 import { formatMarkdownPart } from '../../src/report/markdown.ts'
 import { documentOf } from '../../src/report/report.ts'
@@ -13,7 +13,6 @@ import { formatTerminal } from '../../src/report/terminal.ts'
 import type { Study } from '../../src/result/experiment.ts'
 import type { Result } from '../../src/result/result.ts'
 import { ResultError } from '../../src/result/result-file.ts'
-import { PUBLISHED } from '../../studies/index.ts'
 import { overhead } from '../../studies/overhead/study.ts'
 import { golden } from '../fixtures/golden.ts'
 import { measureOnPaper, PAPER, type Rates } from '../fixtures/laboratory.ts'
@@ -137,13 +136,6 @@ test('a page without a place for its figures, and a file that is no result, are 
   const [file = ''] = globSync('studies/results/*/paper.json', { cwd: path })
   writeFileSync(join(path, file), '[')
   throws(() => writePages([PAPER], path), { name: 'ResultError', message: /paper\.json cannot be read/ })
-})
-
-test('every study of a source has its page, with a place for its figures', () => {
-  for (const { name } of PUBLISHED) {
-    const page = readFileSync(join(DOCS, `studies/${name}.md`), 'utf8')
-    ok(page.indexOf(MARKS.begin) > 0 && page.indexOf(MARKS.end) > page.indexOf(MARKS.begin), name)
-  }
 })
 
 test('of a race docs keep its figures and what started, without slices, in one file for each kind of machine', (t) => {
