@@ -10,6 +10,7 @@ import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
 import { commentOf, documentOf } from '../../src/report/report.ts'
 import type { Cell } from '../../src/result/cell.ts'
 import type { Analysis, Pair, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
+import type { Slice } from '../../src/result/heat.ts'
 import { golden } from '../fixtures/golden.ts'
 import {
   analyseAll,
@@ -72,6 +73,19 @@ test('a clear winner is first, the others are tied, and the twin is compared wit
   deepEqual([control?.twin, control?.original, control?.suspect], [TWIN.id, NODE.id, false])
   near(control?.ratio.value, ((1010 * 1980 * 1000 * 1000) / (1000 * 2020 * 990 * 1010)) ** (1 / 4))
   equal(raceIn(analyseAll(without(TWIN))).control, null)
+})
+
+test('a twin that differs more than in one run of 200 makes the race suspect', () => {
+  for (const [factor, isSuspect] of [
+    [1.025, false], // p = 0.007
+    [1.03, true], // p = 0.002
+  ] as const) {
+    const heats = RACE.heats.map(({ slices, ...heat }) => {
+      const faster = ({ cell, requests }: Slice) => (cell === TWIN.id ? factor * requests : requests)
+      return { ...heat, slices: slices.map((slice) => ({ ...slice, requests: faster(slice) })) }
+    })
+    equal(raceIn(analyseAll({ ...RACE, heats })).control?.suspect, isSuspect)
+  }
 })
 
 test('bare node is the baseline wherever it stands, else the first valid cell: the best one would be chosen by chance', () => {
@@ -248,19 +262,24 @@ describe('a server that freezes once in each start', () => {
   const pair = golden('commands').analysis?.findings.find(({ isTwin }) => !isTwin) ?? assert.fail()
   const { over } = pair
 
-  for (const [what, where, own, other, isStall] of [
-    ['is named', 'slices', 2, 0.02, true],
-    ['is named on a noisy machine', 'slices', 2, 0.06, true],
-    ['is named in the open loop, which lasts longer', 'trials', 2, 0.02, true],
-    ['is not, where the host stopped both', 'slices', 2, 2, false],
-    ['is not, where it was noise', 'slices', 0.5, 0.02, false],
+  /** Requests per slice say how long one usually waits. */
+  for (const [what, where, own, other, requests, isStall] of [
+    ['is named', 'slices', 2, 0.02, 1000, true],
+    ['is named on a noisy machine', 'slices', 2, 0.06, 1000, true],
+    ['is named in the open loop, which lasts longer', 'trials', 2, 0.02, 1000, true],
+    ['is not, where the host stopped both', 'slices', 2, 2, 1000, false],
+    ['is not, where it was noise', 'slices', 0.5, 0.02, 1000, false],
+    ['is not, where all its requests wait', 'slices', 2, 0.02, 5, false],
   ] as const)
     test(what, () => {
       const result = golden('commands')
       for (const heat of result.heats)
         for (const { id, system } of result.cells)
-          for (const [index, load] of heat[where].filter(({ cell }) => cell === id).entries())
-            load.longest = where === 'slices' && index !== 5 ? 0.01 : system === over ? own : other
+          for (const [index, load] of heat[where].filter(({ cell }) => cell === id).entries()) {
+            const isOnce = where === 'trials' || index === 5
+            const longest = system === over ? own : other
+            Object.assign(load, { requests, longest: isOnce ? longest : 0.01 })
+          }
       deepEqual(stallOf(pair, result), isStall ? { system: over, seconds: own, other } : undefined)
     })
 
