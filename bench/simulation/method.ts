@@ -1,12 +1,13 @@
 import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
+import type { LoadResult } from '@startgrid/loadgen/result.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { readOptions } from '../src/cli/options.ts'
 import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { gridExperiment } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
 import { analyse } from '../src/judge/analysis.ts'
-import type { LastingGenerator } from '../src/load/generator.ts'
 import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
+import type { Generator } from '../src/measure/load.ts'
 import type { Cell } from '../src/result/cell.ts'
 import type { Result } from '../src/result/result.ts'
 import type { Account, Server, Servers } from '../src/servers/servers.ts'
@@ -97,19 +98,13 @@ export function simulate(world: World, { cells }: Pick<Result, 'cells'>) {
     launches: async () => [],
     stop: async () => {},
   }
-  const run: LastingGenerator['run'] = async ({ target, durationMs, onPhase }: LoadOptions) => {
+  const run = async ({ target, durationMs, onPhase }: LoadOptions) => {
     await onPhase?.('open')
     const { requests, seconds: lasted } = load(target, durationMs / 1000, durationMs === WARMUP_SLICE_MS)
-    return {
-      requests,
-      seconds: lasted,
-      rate: requests / lasted,
-      checked: 1,
-      errors: {},
-      handshakes: {},
-    }
+    const counts = { requests, seconds: lasted, checked: 1, bytes: 0, errors: {}, handshakes: {} }
+    return { ...counts, latency: { max: 0 } } as LoadResult
   }
-  const generator = { pids: () => [], responseLength: async () => 1, run } as unknown as LastingGenerator
+  const generator: Generator = { pids: [], run }
   const start = async ([first]: readonly Cell[]) => {
     if (first === undefined) return servers
     heat = world.startHeat(first.role ?? 'hello')

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { formatMinutes } from '@startgrid/cli/numbers.ts'
 import { createProgress, listenForInterruption } from '@startgrid/cli/progress.ts'
 import { COLUMNS, indented, plural, wrap } from '@startgrid/cli/text.ts'
-import { plannedMs } from '../experiment/study.ts'
+import { plannedMs } from '../experiment/time.ts'
 import { isTested, LEAST_STARTS } from '../judge/findings.ts'
 import { wrongCells } from '../judge/gates.ts'
 import type { RunContext } from '../measure/preparation.ts'
@@ -23,7 +23,7 @@ export function describePlan(name: string, experiment: Experiment, result: Resul
     cores.wanted > 1 ? `${title} (${cores.wanted} cores)` : title
   return [
     wrap(
-      `${name}: ${plural(settings.heats, 'start')} of every system, about ${formatMinutes(plannedMs(experiment, result))} (minutes:seconds) on two cores, if nobody disturbs it.`,
+      `${name}: ${plural(settings.heats, 'start')} of every system, about ${formatMinutes(plannedMs(result))} (minutes:seconds) on two cores, if nobody disturbs it.`,
     ),
     wrap('The first run on new code also proves the contract of every app: up to half a minute more.'),
     ...(isStudy(experiment) ? [] : describeReach(result)).map((sentence) => wrap(sentence)),

@@ -3,11 +3,9 @@ import { ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import type { Cell } from '../result/cell.ts'
 import { type Experiment, isProbe, nameAsked, type Race, type System } from '../result/experiment.ts'
-import type { Settings } from '../result/settings.ts'
-import { openLoopsMs } from './open-loop.ts'
 import { warmupOf } from './profiles.ts'
 
-/** What will be measured, in which order, and how long it takes. Pure. */
+/** What will be measured, and in which order. Pure. */
 
 /** A cell of which only what is unusual is said. */
 export function newCell(cell: Pick<Cell, 'id' | 'race' | 'app'> & Partial<Cell>): Cell {
@@ -119,33 +117,6 @@ export function planHeats(races: readonly string[], heats: number, seed: number)
   return Array.from({ length: heats }, (_, index) =>
     shuffle(races, random).map((race) => ({ race, heat: index + 1, seed: Math.floor(random() * 2 ** 32) })),
   ).flat()
-}
-
-/** Starting, stopping and asking for the first responses, in milliseconds: a part for all, and one per app. */
-const START_MS = { all: 400, each: 240 }
-
-/** Opening connections and draining, in milliseconds per slice. */
-const SLICE_OVERHEAD_MS = 14
-
-/**
- * What a heat takes, in milliseconds, if nothing disturbs it and no cell is slow.
- * @param openRate requests per second of its open loops: the more, the shorter they may be. Unknown before anything is measured
- */
-export function expectedHeatMs(
-  cells: readonly Cell[],
-  settings: Pick<Settings, 'heats' | 'slices' | 'sliceMs' | 'openLoop'>,
-  openRate?: number,
-): number {
-  const { slices, sliceMs } = settings
-  const launches = new Set(cells.map(({ app }) => app)).size
-  return cells.reduce(
-    (sum, { warmupMs, leastSliceMs }) => {
-      const measuredMs = Math.max(slices * sliceMs, leastSliceMs)
-      const count = Math.ceil(measuredMs / Math.max(sliceMs, leastSliceMs)) + warmupMs / WARMUP_SLICE_MS
-      return sum + warmupMs + measuredMs + count * SLICE_OVERHEAD_MS
-    },
-    START_MS.all + START_MS.each * launches + openLoopsMs(cells, settings, openRate),
-  )
 }
 
 /** Milliseconds of one slice of warm-up. */

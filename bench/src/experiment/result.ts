@@ -10,11 +10,11 @@ import {
 } from '../result/experiment.ts'
 import type { Result } from '../result/result.ts'
 import type { Settings } from '../result/settings.ts'
-import { heatsWithin } from './budget.ts'
 import { planCells } from './cells.ts'
 import { withoutValues } from './command-line.ts'
 import { PROFILES, type ProfileName } from './profiles.ts'
 import { STUDY_PROFILES, type StudyProfile } from './study.ts'
+import { heatsWithin } from './time.ts'
 
 /** Results without measurements: what a run is going to do. */
 

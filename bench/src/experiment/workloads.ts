@@ -1,8 +1,8 @@
 import type { Role } from '@startgrid/grid/apps.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import { LoadError } from '@startgrid/loadgen/plan.ts'
+import { ask } from '@startgrid/wire/client.ts'
+import { NoResponse } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { LastingGenerator } from '../load/generator.ts'
 import type { Workload } from '../result/experiment.ts'
 
 /** The main workload of each role. */
@@ -18,17 +18,12 @@ export const WORKLOADS: Readonly<Record<Role, Workload>> = {
  * has its number voided by the load itself.
  * @returns the workload as it was if its length is known, or if this app does not respond within 10 s
  */
-export async function learnLength(
-  workload: Workload,
-  target: Target,
-  generator: Pick<LastingGenerator, 'responseLength'>,
-): Promise<Workload> {
+export async function learnLength(workload: Workload, target: Target): Promise<Workload> {
   const { path, expect, isProven } = workload
   if (expect.bytes !== undefined || isProven) return workload
-  try {
-    return { path, expect: { ...expect, length: await generator.responseLength({ target, path }) } }
-  } catch (error) {
-    if (error instanceof LoadError) return workload // what is wrong with the app shows under load
-    throw error
-  }
+  const response = await ask(target, { target: path }, { timeoutMs: 10_000 }).catch((error: unknown) => {
+    if (!(error instanceof NoResponse)) throw error
+  })
+  // What is wrong with the app shows under load.
+  return response?.status === 200 ? { path, expect: { ...expect, length: response.body.length } } : workload
 }

@@ -1,4 +1,3 @@
-import { mean } from '@startgrid/stats/moments.ts'
 import { type Experiment, isRanked, type Measured as Quotable, type Step } from '../result/experiment.ts'
 import type { Analysis, CellFigures, StepResult } from '../result/figures.ts'
 import type { Heat } from '../result/heat.ts'
@@ -11,7 +10,6 @@ import type { whyVoid } from './gates.ts'
 import { openRateOf } from './latencies.ts'
 import { type JudgedCell, judgeCells, type Launch, type Measured, meanOf } from './launches.ts'
 import { proxyCostsOf, raceOf } from './ranks.ts'
-import { stallOf } from './stall.ts'
 
 const RANKED: readonly MainMetric[] = ['rate', 'cpu']
 
@@ -24,15 +22,12 @@ export function analyse(
   measured: Measured,
   judge?: typeof whyVoid,
 ): Analysis {
-  const { heats, settings, pilots } = measured
+  const { heats, settings } = measured
   const [twin = null] = Object.keys(systems).filter((name) => systems[name]?.twinOf !== undefined)
   const judged = judgeCells(measured, judge)
   // The spread of the first heats said how many follow. By the spread of all, intervals would hold the truth in 93.4 % only (docs/race.md).
-  const comparisons = new Comparisons(
-    judged,
-    races,
-    settings.precision === undefined ? undefined : settings.heats,
-  )
+  const spreadFrom = settings.precision === undefined ? undefined : settings.heats
+  const comparisons = new Comparisons(judged, races, spreadFrom)
   const cells = judged.map((one) => figuresOf(one, comparisons, heats))
   const openRates = Object.keys(races).flatMap((name) => {
     const rate = openRateOf(heats, name)
@@ -44,10 +39,7 @@ export function analyse(
     measured: quotable(cells, openRates),
   }
   return {
-    findings: findingsOf(pilots, twin, comparisons.compare, (name) => takenIn(heats, name)).map((finding) => {
-      const stall = stallOf(finding, measured)
-      return stall === undefined ? finding : { ...finding, stall }
-    }),
+    findings: findingsOf(measured, twin, comparisons.compare),
     cells,
     races: ranked.flatMap((name) =>
       RANKED.flatMap((metric) =>
@@ -67,21 +59,11 @@ export function analyse(
   }
 }
 
-/** The part of the servers' core that others used; null if it is not known. */
-function takenIn(heats: readonly Heat[], race: string): number | null {
-  const parts = heats
-    .filter((heat) => heat.race === race)
-    .flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
-    .flatMap(({ disturbance: { serverForeign } }) => serverForeign ?? [])
-  return parts.length === 0 ? null : mean(parts)
-}
-
 /** CPU seconds per request of a valid system, by heat of its race; null where nothing counts. */
 function cpuOf(judged: readonly JudgedCell[], race: string, system: string): (number | null)[] {
   const own = judged.find((one) => one.void === null && one.cell.race === race && one.cell.system === system)
-  return (own?.launches ?? []).map((launch) =>
-    launch?.logs.cpu === undefined ? null : Math.exp(launch.logs.cpu),
-  )
+  const logs = (own?.launches ?? []).map((launch) => launch?.logs.cpu)
+  return logs.map((log) => (log === undefined ? null : Math.exp(log)))
 }
 
 function figuresOf(
@@ -92,6 +74,7 @@ function figuresOf(
   const { id, race, system } = cell
   const counted = launches.filter((one) => one !== null)
   const shown = reason === null ? counted : []
+  const isProxied = cell.topology !== 'direct'
   const figures = ALL_METRICS.flatMap((metric) => {
     const value = comparisons.value(race, metric, system)
     return value === null ? [] : [[metric, value] as const]
@@ -104,14 +87,11 @@ function figuresOf(
     figures: Object.fromEntries(figures),
     cpu: { app: cpu('app'), proxy: cpu('proxy'), generator: cpu('generator') },
     coreUse: meanOf(shown.map(({ coreUse }) => coreUse)),
-    peakMemory:
-      reason === null
-        ? {
-            app: peakMemory(heats, race, cell.app),
-            proxy: cell.topology === 'direct' ? null : peakMemory(heats, race, 'nginx'),
-          }
-        : { app: null, proxy: null },
-    upstreamConnections: cell.topology !== 'direct' ? meanOf(shown.map((one) => one.otherConnections)) : null,
+    peakMemory: {
+      app: reason === null ? peakMemory(heats, race, cell.app) : null,
+      proxy: reason === null && isProxied ? peakMemory(heats, race, 'nginx') : null,
+    },
+    upstreamConnections: isProxied ? meanOf(shown.map((one) => one.otherConnections)) : null,
     ...(handshakes.length > 0 && { handshakes }),
     void: reason,
   }

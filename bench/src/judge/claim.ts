@@ -21,16 +21,8 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
   const undecided = whyUndecided(claim, ratio, context)
   const verdict = undecided === null && ratio !== null ? decide(ratio, published) : 'undecided here'
   return {
-    id,
-    says,
-    race,
-    ...(against !== undefined && { against }),
-    metric,
-    over,
-    under,
-    published,
-    ratio,
-    verdict,
+    ...{ id, says, race, ...(against !== undefined && { against }) },
+    ...{ metric, over, under, published, ratio, verdict },
     undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published) : null),
     because: ratio === null ? null : (claim.because?.(context.measured) ?? null),
   }
@@ -42,27 +34,22 @@ function whyUndecided(
   ratio: Interval | null,
   context: ClaimContext,
 ): string | null {
-  const pair = [
-    { race, system: over },
-    { race: against, system: under },
-  ]
-  const cells = pair.map((own) =>
-    context.cells.find((one) => one.race === own.race && one.system === own.system),
+  const cells = context.cells.filter(
+    (one) => (one.race === race && one.system === over) || (one.race === against && one.system === under),
   )
-  for (const cell of cells) {
-    if (cell === undefined) return 'it was not measured'
-    if (cell.skipped !== null) return `${cell.title} was not measured: ${cell.skipped}`
-  }
+  const skipped = cells.find((cell) => cell.skipped !== null)
+  if (cells.length < 2) return 'it was not measured'
+  if (skipped !== undefined) return `${skipped.title} was not measured: ${skipped.skipped}`
   // What no second run on this machine would mend comes first.
-  const small = cells.find((cell) => cell !== undefined && cell.cores.given < cell.cores.wanted)
+  const small = cells.find(({ cores }) => cores.given < cores.wanted)
   if (small !== undefined) return whyTooSmall(small)
-  for (const cell of cells) {
-    const figures = context.figures.find((one) => one.race === cell?.race && one.system === cell?.system)
-    const reason = figures?.void ?? null
-    if (cell !== undefined && reason !== null) return `${cell.title} is void: ${reason}`
-    const { voidedBecause = null, late: left = [] } = (isLatency(metric) ? figures?.openLoop : null) ?? {}
+  for (const { id, title } of cells) {
+    const figures = context.figures.find(({ cell }) => cell === id)
+    if (figures === undefined) continue
+    if (figures.void !== null) return `${title} is void: ${figures.void}`
+    const { voidedBecause = null, late: left = [] } = (isLatency(metric) ? figures.openLoop : null) ?? {}
     const late = left.includes(metric) ? 'the generator was late' : voidedBecause
-    if (cell !== undefined && late !== null) return `the latency of ${cell.title} is void: ${late}`
+    if (late !== null) return `the latency of ${title} is void: ${late}`
   }
   if (ratio === null) return 'it was not measured'
   return ratio.low === null ? 'one launch gives no interval' : null

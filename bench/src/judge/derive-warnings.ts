@@ -1,9 +1,9 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { METRICS } from '../result/metrics.ts'
-import { type Result, trialsOf, type Warning } from '../result/result.ts'
+import type { Result, Warning } from '../result/result.ts'
+import { keepQuiet } from './disturbance.ts'
 import { keptSlices } from './passes.ts'
-import { isCrowded } from './trial.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
 export function deriveWarnings(result: Result): Warning[] {
@@ -11,8 +11,8 @@ export function deriveWarnings(result: Result): Warning[] {
   return [
     ...aboutCommands(result),
     ...as('suspect', suspects(result)),
-    ...as('disturbed', [...excluded(result), ...crowded(result), ...disturbedLoads(result)]),
-    ...as('accounting', isAllElsewhere(result) ? [] : accounting(result)),
+    ...as('disturbed', disturbed(result)),
+    ...as('accounting', accounting(result)),
   ]
 }
 
@@ -58,58 +58,40 @@ function suspects({ analysis }: Result): string[] {
   })
 }
 
-function excluded({ heats }: Result): string[] {
-  const { length: all } = heats.flatMap((heat) => heat.slices).filter(({ phase }) => phase === 'measure')
-  const left = all - heats.reduce((sum, heat) => sum + keptSlices(heat).slices.length, 0)
-  if (left === 0) return []
-  return [
-    `Other programs visibly used the cores during ${left} of ${plural(all, 'slice')}. These slices do not count.`,
-  ]
-}
-
-/** Leaving out what others took would have left too little. */
-function crowded({ heats }: Result): string[] {
-  const cells = new Set(heats.flatMap((heat) => [...keptSlices(heat).crowded])).size
-  if (cells === 0) return []
-  return [
-    `In at least one launch of ${plural(cells, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
-  ]
-}
-
-/** The figures of each kind decide what counts. */
-function disturbedLoads(result: Result): string[] {
-  const loads = trialsOf(result)
-  const count = loads.filter((load) => load.disturbed).length
-  if (count === 0) return []
-  const cells = [...Map.groupBy(loads, ({ cell }) => cell).values()].filter(isCrowded).length
-  const rest =
+/** What others visibly took, and what counts all the same, because too little would be left without it. */
+function disturbed({ heats }: Result): string[] {
+  const kept = heats.map(keptSlices)
+  const { length: all } = heats.flatMap((heat) => heat.slices.filter(({ phase }) => phase === 'measure'))
+  const left = all - kept.reduce((sum, { slices }) => sum + slices.length, 0)
+  const crowded = new Set(kept.flatMap((heat) => [...heat.crowded])).size
+  const loads = heats.flatMap(({ trials }) => trials)
+  const taken = loads.filter((load) => load.disturbed).length
+  const cells = [...Map.groupBy(loads, ({ cell }) => cell).values()].filter(
+    (own) => keepQuiet(own, (load) => !load.disturbed).crowded,
+  ).length
+  const except =
     cells === 0
-      ? 'These do not count.'
-      : `These do not count, except in ${plural(cells, 'cell')} where most loads are so. Close other programs before you trust latencies.`
+      ? ''
+      : `, except in ${plural(cells, 'cell')} where most loads are so. Close other programs before you trust latencies`
+  const used = 'Other programs visibly used the cores during'
   return [
-    `Other programs visibly used the cores during ${count} of ${plural(loads.length, 'open loop')}. ${rest}`,
+    ...(left > 0 ? [`${used} ${left} of ${plural(all, 'slice')}. These slices do not count.`] : []),
+    ...(crowded > 0
+      ? [
+          `In at least one launch of ${plural(crowded, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
+        ]
+      : []),
+    ...(taken > 0
+      ? [`${used} ${taken} of ${plural(loads.length, 'open loop')}. These do not count${except}.`]
+      : []),
   ]
 }
 
-/** Of a server elsewhere nothing can be known: another warning says so. */
-function isAllElsewhere({ experiment }: Result): boolean {
-  const systems = Object.values(experiment.systems)
-  return systems.length > 0 && systems.every(({ running }) => running !== undefined)
-}
-
-function accounting({ heats }: Result): string[] {
+/** Not of servers elsewhere: another warning says so. */
+function accounting({ experiment, heats }: Result): string[] {
   const measured = heats.flatMap(({ slices, trials }) => [...slices, ...trials])
-  if (measured.length === 0 || measured.some(({ disturbance }) => disturbance.serverForeign !== null))
+  const isHere = Object.values(experiment.systems).some(({ running }) => running === undefined)
+  if (!isHere || measured.length === 0 || measured.some((one) => one.disturbance.serverForeign !== null))
     return []
-  if (measured.some(({ disturbance }) => disturbance.serverWait !== null))
-    return [
-      'This system does not say what others use of a core: a slice that they disturbed was only noticed where a server or the generator had to wait.',
-    ]
-  if (measured.some(({ cpuSeconds }) => cpuSeconds.app !== null))
-    return [
-      'Costs are known, but this system does not say what others used meanwhile: slices that they disturbed were not noticed.',
-    ]
-  return [
-    'This system does not say what CPU its processes use, nor what others take: costs are missing, and disturbed slices were not noticed.',
-  ]
+  return ['This system does not say what others use of a core: slices that they disturbed may count.']
 }

@@ -1,7 +1,10 @@
+import { mean } from '@startgrid/stats/moments.ts'
 import type { Finding, PilotRecord } from '../result/figures.ts'
 import { ALL_METRICS, METRICS } from '../result/metrics.ts'
 import { adjust, type Comparisons, smallestRatio } from './comparisons.ts'
 import { CPU_DECIDES_ABOVE } from './disturbance.ts'
+import type { Measured } from './launches.ts'
+import { stallOf } from './stall.ts'
 
 /** Fewer pairs are not tested: of 8 races of equal servers with 2 or 3 starts on a busy machine, 3 showed a difference. */
 export const LEAST_STARTS = 5
@@ -13,17 +16,14 @@ export const FULL_CORES = 0.9
  * Each system against those before it, by the one figure per path that decides. Holm's correction is over paths and systems. The twin is compared with
  * the system that it equals, and not tested.
  * @param twin is the last one, and equals the first; null if there is none
- * @param compareOf a system over another; null if one was not measured
- * @param takenIn the part of the servers' core that others used during a race, 0 to 1; null if that is not known
  */
 export function findingsOf(
-  pilots: readonly PilotRecord[],
+  measured: Measured,
   twin: string | null,
   compareOf: Comparisons['compare'],
-  takenIn: (race: string) => number | null,
 ): Finding[] {
-  const pairs = pilots.flatMap(({ race, decides: byPilot, systems }) => {
-    const taken = takenIn(race)
+  const pairs = measured.pilots.flatMap(({ race, decides: byPilot, systems }) => {
+    const taken = takenIn(race, measured)
     return systems.flatMap(({ system: under }, index) =>
       systems
         .slice(index + 1)
@@ -47,12 +47,9 @@ export function findingsOf(
     const { race, decides, taken, over, under, comparison } = pair
     const { estimate = null } = comparison ?? {}
     const pAdjusted = adjusted.get(pair) ?? null
+    const stall = stallOf(pair, measured)
     return {
-      race,
-      decides,
-      taken,
-      over,
-      under,
+      ...{ race, decides, taken, over, under },
       ratio: comparison?.ratio ?? null,
       pAdjusted,
       isTwin: over === twin,
@@ -63,8 +60,18 @@ export function findingsOf(
         const ratio = compareOf(race, metric, over, under)?.ratio ?? null
         return ratio === null ? [] : [{ metric, ratio }]
       }),
+      ...(stall !== undefined && { stall }),
     }
   })
+}
+
+/** The part of the servers' core that others used, 0 to 1; null if it is not known. */
+function takenIn(race: string, { heats }: Measured): number | null {
+  const parts = heats
+    .filter((heat) => heat.race === race)
+    .flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
+    .flatMap(({ disturbance: { serverForeign } }) => serverForeign ?? [])
+  return parts.length === 0 ? null : mean(parts)
 }
 
 /** Whether there were enough starts to tell the systems apart. */

@@ -1,12 +1,13 @@
-import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
-import { listOf, plural } from '@startgrid/cli/text.ts'
+import { formatPercent } from '@startgrid/cli/numbers.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { quantile } from '@startgrid/stats/moments.ts'
 import type { Cell, ConformanceRecord } from '../result/cell.ts'
-import type { Slice, Trial } from '../result/heat.ts'
+import type { Slice } from '../result/heat.ts'
 import type { Result } from '../result/result.ts'
 import type { Settings } from '../result/settings.ts'
 import { worstPart } from './disturbance.ts'
 import { serverSeconds } from './passes.ts'
+import { whyWrong } from './trial.ts'
 
 /** All that the gates look at for one cell of a race: plain data, no figures that depend on how they are combined. */
 export interface Evidence {
@@ -27,7 +28,8 @@ export interface Evidence {
 
 /** The first gate that a cell does not pass, as a clause without the full stop: then its number is void. Null if it counts. */
 export function whyVoid(evidence: Evidence): string | null {
-  return whyNotEqual(evidence) ?? whyFailed(evidence) ?? whyWrong(evidence) ?? whyNotBound(evidence)
+  const [failure] = evidence.failures
+  return whyNotEqual(evidence) ?? failure ?? whySlicesWrong(evidence) ?? whyNotBound(evidence)
 }
 
 /** Equal work first: the contract's suite passes on the cell. */
@@ -44,28 +46,13 @@ function whyNotEqual({ cell, conformance }: Evidence): string | null {
  * A server that drops work is faster. The warm-up counts as well, for an app that says it is ready is; and so do disturbed slices, for a
  * neighbour makes responses late, not wrong.
  */
-function whyFailed({ slices, failures: [failure] }: Evidence): string | null {
-  if (failure !== undefined) return failure
-  const counts = new Map<string, number>()
-  for (const [kind, count] of slices.flatMap(({ errors }) => Object.entries(errors)))
-    if (kind !== 'body' && count > 0) counts.set(kind, (counts.get(kind) ?? 0) + count)
-  const responses = slices.reduce((sum, { requests }) => sum + requests, 0)
-  if (counts.size === 0) return responses === 0 && slices.length > 0 ? 'no request got a response' : null
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  const kinds = [...counts].map(([kind, count]) => `${formatCount(count)} ${kind}`)
-  return `${formatCount(total)} requests failed beside ${formatCount(responses)} responses: ${listOf(kinds)}`
-}
-
-function formatCount(count: number): string {
-  return count.toLocaleString('en-US')
-}
-
-/** The content of responses was compared during the load, and all of them were right. */
-function whyWrong({ slices }: Evidence): string | null {
-  const wrong = slices.reduce((sum, { errors }) => sum + (errors.body ?? 0), 0)
-  if (wrong > 0) return `${formatCount(wrong)} responses had another body than expected`
-  const isCompared = slices.length === 0 || slices.some(({ checked }) => checked > 0)
-  return isCompared ? null : 'no response was compared'
+function whySlicesWrong({ slices }: Evidence): string | null {
+  if (slices.length === 0) return null
+  const errors: Record<string, number> = {}
+  for (const [kind, count] of slices.flatMap((slice) => Object.entries(slice.errors)))
+    errors[kind] = (errors[kind] ?? 0) + count
+  const sum = (of: 'requests' | 'checked') => slices.reduce((total, slice) => total + slice[of], 0)
+  return whyWrong({ errors, requests: sum('requests'), checked: sum('checked'), disturbed: false })
 }
 
 /** Cells that could not be run, break the contract or gave wrong responses. */
@@ -97,10 +84,8 @@ const STOLEN = 0.05
  */
 function whyNotBound({ cell, counted, cores, stolen }: Evidence): string | null {
   if (!cell.serverBound || cores === null || stolen > STOLEN) return null
-  const use = coreUse(
-    cell,
-    counted.filter(({ disturbed }) => !disturbed),
-  )
+  const quiet = counted.filter(({ disturbed }) => !disturbed)
+  const use = coreUse(cell, quiet)
   if (use === null || use >= BOUND) return null
   const [who, whose] = cell.topology === 'direct' ? ['the server', 'its'] : ['server and proxy', 'their']
   return `${who} used ${formatPercent(use)} of ${whose} ${cell.cores.given > 1 ? 'cores' : 'core'}`
@@ -114,32 +99,6 @@ function coreUse(cell: Cell, slices: readonly Slice[]): number | null {
     return used === null ? null : used / (seconds * (cell.cores.given - worstPart(disturbance)))
   })
   if (uses.length === 0 || uses.includes(null)) return null
-  return Math.min(
-    1,
-    quantile(
-      uses.filter((use) => use !== null),
-      BUSIEST,
-    ),
-  )
-}
-
-/** How far the rate of responses may be from the offered one. */
-const OFFERED_WITHIN = 0.01
-
-/** Milliseconds that one request in a hundred may be sent late. */
-const LAG_P99_MS = 1
-
-/** A stretch of open-loop load. */
-export type OfferedLoad = Pick<Trial, 'offered' | 'achieved' | 'lag' | 'generatorBound'>
-
-/**
- * What an open loop was to offer was really offered, got its responses, and was on time. `offered` is what was due by the drawn arrivals, not the
- * nominal rate, from which a Poisson process differs by chance. A clause; null if all was so.
- */
-export function whyNotOffered({ offered, achieved, lag, generatorBound }: OfferedLoad): string | null {
-  const rates = `${formatRate(achieved)} of ${formatRate(offered)} requests per second got a response`
-  if (generatorBound) return `${rates}: the generator could not offer them`
-  if (Math.abs(achieved - offered) > offered * OFFERED_WITHIN) return rates
-  if (lag === null || lag.p99 <= LAG_P99_MS) return null
-  return `${rates}, 99 % were sent at most ${lag.p99.toFixed(2)} ms late`
+  const known = uses.filter((use) => use !== null)
+  return Math.min(1, quantile(known, BUSIEST))
 }

@@ -23,8 +23,8 @@ const LATENCIES = [
 ] as const satisfies readonly (readonly [Metric, number | null])[]
 
 export interface OpenLoops {
-  /** Per heat; null where nothing counts. */
-  launches: (Figures | null)[]
+  /** Per heat; empty where nothing counts. */
+  launches: Figures[]
   judged: OpenLoop
 }
 
@@ -36,23 +36,32 @@ export function openLoopsOf(
 ): OpenLoops | null {
   if (!openLoop) return null
   const own = heats.map(({ trials }) => trials.filter(({ cell }) => cell === id))
+  // Half of the launches, and two for an interval.
+  const least = Math.max(Math.min(2, own.length), own.length / 2)
+  const isCounted = ({ counted }: Used) => counted >= least
+  const quiet = latenciesOf(own, planned, (load) => !load.disturbed && whyNotKept(load) === null)
+  // If others leave too few, what they took counts as well.
+  const used = quiet.some(isCounted)
+    ? quiet
+    : latenciesOf(own, planned, (load) => load.disturbed || whyNotKept(load) === null)
+  const launches = Math.max(0, ...used.map(({ counted }) => counted))
+  const tooFew = `the generator was late, or nothing was compared, in ${own.length - launches} of ${plural(own.length, 'heat')}`
   // One heat in which it stalled says nothing of what it can do.
   const slow = heats.flatMap(({ commonRate }) => (commonRate?.tooSlow.includes(id) ? commonRate : []))
-  const used = usedOf(own, planned)
-  const launches = Math.max(0, ...used.map(({ counted }) => counted))
   const voidedBecause =
     slow.length > heats.length / 2
       ? `${formatRate(slow[0]?.rate ?? 0)} requests per second are more than 90 % of what it can do`
-      : whyVoid(own.flat(), launches, own.length)
-  const isCounted = ({ counted }: Used) => voidedBecause === null && counted >= leastOf(own.length)
-  const late = used.filter((one) => voidedBecause === null && one.isLate && !isCounted(one))
+      : (whyVoid(own.flat()) ?? (used.some(isCounted) ? null : tooFew))
+  const valid = voidedBecause === null ? used : []
+  const late = valid.filter((one) => one.isLate && !isCounted(one)).map(({ metric }) => metric)
+  const shown = valid.filter(isCounted)
   return {
-    launches: own.map((_, heat) => {
-      const known = used.filter((one) => isCounted(one) && one.seconds[heat] !== undefined)
-      const figures = known.map(({ metric, seconds }) => [metric, seconds[heat]] as const)
-      return figures.length === 0 ? null : Object.fromEntries(figures)
-    }),
-    judged: { launches, voidedBecause, ...(late.length > 0 && { late: late.map(({ metric }) => metric) }) },
+    launches: own.map((_, heat) =>
+      Object.fromEntries(
+        shown.flatMap(({ metric, seconds }) => (seconds[heat] ? [[metric, seconds[heat]]] : [])),
+      ),
+    ),
+    judged: { launches, voidedBecause, ...(late.length > 0 && { late }) },
   }
 }
 
@@ -65,13 +74,6 @@ interface Used {
   counted: number
   /** A late generator has a part in the others. */
   isLate: boolean
-}
-
-/** If others leave too few, what they took counts as well. */
-function usedOf(own: readonly (readonly Trial[])[], planned: number): Used[] {
-  const quiet = latenciesOf(own, planned, (load) => !load.disturbed && whyNotKept(load) === null)
-  if (quiet.some(({ counted }) => counted >= leastOf(own.length))) return quiet
-  return latenciesOf(own, planned, (load) => load.disturbed || whyNotKept(load) === null)
 }
 
 function latenciesOf(
@@ -91,26 +93,15 @@ function latenciesOf(
   })
 }
 
-/** Launches: half of them, and two for an interval. */
-function leastOf(heats: number): number {
-  return Math.max(Math.min(2, heats), heats / 2)
-}
-
 /**
  * One error voids, and so does a server that fell behind while nobody disturbed it: such launches may not be left out, or the slow ones
  * would be. A generator that was late only takes the launch.
  */
-function whyVoid(loads: readonly Trial[], launches: number, heats: number): string | null {
+function whyVoid(loads: readonly Trial[]): string | null {
   if (loads.length === 0) return 'it was not measured'
-  const failure = loads.map(whyFailed).find((reason) => reason !== null)
-  if (failure !== undefined) return failure
-  const behind = loads
-    .filter(isTimely)
-    .map(whyNotKept)
-    .find((reason) => reason !== null)
-  if (behind !== undefined) return behind
-  if (launches >= leastOf(heats)) return null
-  return `the generator was late, or nothing was compared, in ${heats - launches} of ${plural(heats, 'heat')}`
+  const failed = loads.flatMap((load) => whyFailed(load) ?? [])
+  const behind = loads.filter(isTimely).flatMap((load) => whyNotKept(load) ?? [])
+  return failed[0] ?? behind[0] ?? null
 }
 
 /** What the half of the loads measured in which the generator was least late. */
@@ -140,10 +131,9 @@ function latencyOf(
   usual: Usual,
   heats: number,
 ): { seconds: number; isLate: boolean } | undefined {
-  if (percentile === null)
-    return meanMs === null
-      ? undefined
-      : { seconds: meanMs / 1000, isLate: isMeanSpoiled(lagHistogram, usual.meanMs) }
+  if (percentile === null && meanMs !== null)
+    return { seconds: meanMs / 1000, isLate: isMeanSpoiled(lagHistogram, usual.meanMs) }
+  if (percentile === null) return undefined
   const beyond = requests * (1 - percentile / 100)
   if (histogram === null || usual.histogram === null || beyond < BEYOND * shareOf(heats)) return undefined
   return {

@@ -1,7 +1,7 @@
 import { mean } from '@startgrid/stats/moments.ts'
 import type { Cell } from '../result/cell.ts'
 import type { CellFigures } from '../result/figures.ts'
-import type { Heat, Probe, Slice } from '../result/heat.ts'
+import type { Heat, Slice } from '../result/heat.ts'
 import type { Metric } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
 import { isTakenPart, keepQuiet } from './disturbance.ts'
@@ -46,7 +46,7 @@ export interface Launch {
 export function judgeCells(measured: Measured, judge: typeof whyVoid = whyVoid): JudgedCell[] {
   const { heats, conformance, settings, stolen } = measured
   const counted = new Map(
-    heats.map((heat) => [heat, Map.groupBy(keptSlices(heat).slices, ({ cell }) => cell)]),
+    heats.map((heat) => [heat, Map.groupBy(keptSlices(heat).slices, (one) => one.cell)]),
   )
   const tried = measured.cells.filter(({ skipped }) => skipped === null)
   const reasons = new Map(
@@ -141,32 +141,18 @@ function launchOf(
 /** Of a system that a probe measured. Those that others visibly disturbed are left out, unless under half would remain. */
 function probesOf({ id }: Cell, heats: readonly Heat[]): (Launch | null)[] {
   const probes = heats.map((heat) => heat.probes.find(({ cell }) => cell === id))
-  const { kept } = keepQuiet(
-    probes.filter((probe) => probe !== undefined),
-    isQuiet,
-  )
+  const measured = probes.filter((probe) => probe !== undefined)
+  const { kept } = keepQuiet(measured, ({ foreign }) => foreign === null || !isTakenPart(foreign))
+  const nothing = { coreUse: null, otherConnections: null, handshakes: [] }
+  const cpu = { app: null, proxy: null, generator: null }
   return probes.map((probe) =>
-    probe !== undefined && kept.includes(probe)
-      ? {
-          logs: logsOf(probe.figures),
-          cpu: { app: null, proxy: null, generator: null },
-          ...{ coreUse: null, otherConnections: null, handshakes: [] },
-        }
-      : null,
+    probe !== undefined && kept.includes(probe) ? { logs: logsOf(probe.figures), cpu, ...nothing } : null,
   )
 }
 
-/** Whether nobody visibly disturbed a probe; what the system does not tell disturbs nobody. */
-function isQuiet({ foreign }: Probe): boolean {
-  return foreign === null || !isTakenPart(foreign)
-}
-
-function logsOf(figures: { [Name in Metric]?: number | null | undefined } | null | undefined) {
-  return known(
-    Object.fromEntries(
-      Object.entries(figures ?? {}).map(([name, value]) => [name, value && Math.log(value)]),
-    ),
-  )
+function logsOf(figures: { [Name in Metric]?: number | null | undefined } = {}): Launch['logs'] {
+  const logs = Object.entries(figures).map(([name, value]) => [name, Math.log(value ?? 0)])
+  return known(Object.fromEntries(logs))
 }
 
 /** Without what was not measured. */

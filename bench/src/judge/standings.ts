@@ -36,33 +36,32 @@ export interface Place {
 }
 
 /** All races of the result in the order of its cells; those of which nothing was measured yet are left out. */
-export function standingsOf(result: Result): Standing[] {
-  const { analysis } = result
-  if (analysis === null) return []
-  const shown = result.cells.filter((cell) => cell.skipped === null && cell.twinOf === null)
-  const groups = Map.groupBy(shown, ({ race, topology }) => `${race} ${topology}`)
-  return [...groups.values()].flatMap((specs) => {
-    const [first] = specs
-    const told = specs.some(({ id }) =>
-      analysis.cells.some((one) => one.cell === id && (one.slices > 0 || one.void !== null)),
-    )
-    return first === undefined || !told ? [] : [standingOf(first, specs, analysis)]
+export function standingsOf({ cells, analysis }: Pick<Result, 'cells' | 'analysis'>): Standing[] {
+  const entries = cells.flatMap((spec) => {
+    const figures = analysis?.cells.find(({ cell }) => cell === spec.id)
+    return figures === undefined || spec.skipped !== null || spec.twinOf !== null ? [] : [{ spec, figures }]
   })
-}
-
-function standingOf(first: Cell, specs: readonly Cell[], analysis: Analysis): Standing {
-  const { race: name, topology, workload, connections } = first
-  const find = (metric: MainMetric) =>
-    analysis.races.find(
-      (race) => race.race === name && race.topology === topology && race.metric === metric,
-    ) ?? null
-  const races = { rate: find('rate'), cpu: find('cpu') }
-  const entries = specs.flatMap((spec) => {
-    const figures = analysis.cells.find(({ cell }) => cell === spec.id)
-    if (figures === undefined) return []
-    return [{ spec, figures, places: { rate: placeIn(races.rate, spec), cpu: placeIn(races.cpu, spec) } }]
+  const groups = Map.groupBy(entries, ({ spec: { race, topology } }) => `${race} ${topology}`)
+  return [...groups.values()].flatMap((own) => {
+    const [first] = own
+    const isTold = own.some(({ figures }) => figures.slices > 0 || figures.void !== null)
+    if (first === undefined || !isTold) return []
+    const { race, topology, workload, connections } = first.spec
+    const find = (metric: MainMetric) =>
+      analysis?.races.find(
+        (one) => one.race === race && one.topology === topology && one.metric === metric,
+      ) ?? null
+    const races = { rate: find('rate'), cpu: find('cpu') }
+    const order = new Map(races.rate?.ranks.map(({ cell }, index) => [cell, index]))
+    const position = ({ spec }: (typeof own)[number]) => order.get(spec.id) ?? order.size
+    const placed = own
+      .toSorted((a, b) => position(a) - position(b))
+      .map((one) => ({
+        ...one,
+        places: { rate: placeIn(races.rate, one.spec), cpu: placeIn(races.cpu, one.spec) },
+      }))
+    return { race, topology, workload, connections, races, entries: placed }
   })
-  return { race: name, topology, workload, connections, races, entries: inOrder(entries, races.rate) }
 }
 
 function placeIn(race: RaceFigures | null, { id }: Cell): Place | null {
@@ -70,12 +69,6 @@ function placeIn(race: RaceFigures | null, { id }: Cell): Place | null {
   if (rank === undefined) return null
   const ratio = race?.ratios.find(({ cell }) => cell === id)?.ratio ?? null
   return { from: rank.from, to: rank.to, ratio }
-}
-
-function inOrder(entries: readonly StandingEntry[], race: RaceFigures | null): StandingEntry[] {
-  const order = new Map(race?.ranks.map(({ cell }, index) => [cell, index]))
-  const position = ({ spec }: StandingEntry) => order.get(spec.id) ?? order.size
-  return entries.toSorted((a, b) => position(a) - position(b))
 }
 
 /**
@@ -95,8 +88,6 @@ export function tiesOf(race: RaceFigures): string[][] {
     end - start > 1 && end > (ends[start - 1] ?? 0) ? [cells.slice(start, end)] : [],
   )
 }
-
-/** How certain a race is, and what more heats would make of that. */
 
 /** The median half-width of the ratios of rates, as a part of 1; null without intervals. */
 export function typicalWidth({ races }: Pick<Analysis, 'races'>): number | null {

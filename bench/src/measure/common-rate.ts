@@ -70,20 +70,11 @@ export async function measureAtCommonRate(
 const TRIES = 3
 const MEDIAN = 50
 
-/** What a system can do, by its slices in the same heat. */
-interface Capacity {
-  /** Responses per second in closed loop. */
-  rate: number
-  /** Nobody disturbed these slices. */
-  isQuiet: boolean
-}
-
-/** In its slices; in those that nobody disturbed, if there are any. */
-function capacityOf({ record }: Course, { id }: Cell): Capacity {
+/** Responses per second in the slices of this heat; in those that nobody disturbed, if there are any. */
+function capacityOf({ record }: Course, { id }: Cell): { rate: number; isQuiet: boolean } {
   const measured = record.slices.filter(({ cell, phase }) => cell === id && phase === 'measure')
   const quiet = measured.filter(isQuiet)
   const used = quiet.length > 0 ? quiet : measured
-  const seconds = used.reduce((sum, slice) => sum + slice.seconds, 0)
-  const requests = used.reduce((sum, slice) => sum + slice.requests, 0)
-  return { rate: seconds === 0 ? 0 : requests / seconds, isQuiet: quiet.length > 0 }
+  const sum = (of: 'seconds' | 'requests') => used.reduce((total, slice) => total + slice[of], 0)
+  return { rate: used.length === 0 ? 0 : sum('requests') / sum('seconds'), isQuiet: quiet.length > 0 }
 }

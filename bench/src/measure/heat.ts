@@ -2,13 +2,19 @@ import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import { type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
 import { learnLength } from '../experiment/workloads.ts'
-import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../result/cell.ts'
 import type { Workload } from '../result/experiment.ts'
 import type { Heat, Slice } from '../result/heat.ts'
 import type { Settings } from '../result/settings.ts'
 import type { Servers, Start } from '../servers/servers.ts'
-import { CellFailure, type Entrant, measureSlice, type SliceSpec, type Track } from './load.ts'
+import {
+  CellFailure,
+  type Entrant,
+  type Generator,
+  measureSlice,
+  type SliceSpec,
+  type Track,
+} from './load.ts'
 
 /** Which heat it is. */
 export interface HeatFrame {
@@ -24,7 +30,7 @@ interface HeatOptions extends HeatFrame {
   cells: readonly Cell[]
   settings: Pick<Settings, 'slices' | 'sliceMs'>
   start: Start
-  generator: LastingGenerator
+  generator: Generator
   workloadOf(cell: Cell): Workload
   /** What is measured once all are warm. */
   measure(course: Course): Promise<void>
@@ -67,7 +73,7 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
       await enter(course, servers)
       await warm(course)
       await measure(course)
-      record.launches.push(...(await servers.launches(course.entrants.map(({ cell }) => cell))))
+      record.launches.push(...(await servers.launches()))
     }
   } finally {
     await servers.stop()
@@ -97,11 +103,10 @@ async function enter(course: Course, { running, failures }: Servers): Promise<vo
     cell.engine ??= server.engine ?? null
     await attempt(course, cell, async () => {
       const asked = course.workloadOf(cell)
-      const { generator } = course
       const known = asked.isProven ? asked : learnt.get(asked.path)
-      const workload = known ?? (await learnLength(asked, server.target, generator))
+      const workload = known ?? (await learnLength(asked, server.target))
       learnt.set(asked.path, workload)
-      course.entrants.push({ cell, server, workload, generator })
+      course.entrants.push({ cell, server, workload, generator: course.generator })
     })
   }
 }
@@ -111,57 +116,44 @@ async function enter(course: Course, { running, failures }: Servers): Promise<vo
  * but at most twice the time.
  */
 async function warm(course: Course): Promise<void> {
-  const { random, entrants, rates } = course
-  const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))
-  const running = entrants.map(({ cell }) => cell)
-  const done = new Map(running.map(({ id }) => [id, { ms: 0, requests: 0 }]))
-  const warmOnce = async (cell: Cell) => {
-    const entrant = byId.get(cell.id)
-    const { ms = 0, requests = 0 } = done.get(cell.id) ?? {}
-    if (entrant === undefined) return
-    const durationMs = warmupSliceMs(entrant)
-    const seed = nextSeed(course)
-    const slice = await takeSlice(course, entrant, { phase: 'warmup', durationMs, pass: null, seed })
+  const { random, rates } = course
+  const all = course.entrants.map((entrant) => ({ entrant, ...entrant.cell, ms: 0, requests: 0 }))
+  type Warming = (typeof all)[number]
+  const warmOnce = async (one: Warming) => {
+    const durationMs = warmupSliceMs(one)
+    const spec = { phase: 'warmup', durationMs, pass: null, seed: nextSeed(course) } as const
+    const slice = await takeSlice(course, one.entrant, spec)
     // A cell that failed gets no more.
-    const spentMs = slice === undefined ? Number.POSITIVE_INFINITY : slice.seconds * 1000
-    done.set(cell.id, { ms: ms + spentMs, requests: requests + (slice?.requests ?? 0) })
+    one.ms += slice === undefined ? Number.POSITIVE_INFINITY : slice.seconds * 1000
+    one.requests += slice?.requests ?? 0
     // The best one: a slice that a neighbour took would make a fast cell look slow.
     if (slice !== undefined)
-      rates.set(cell.id, Math.max(rates.get(cell.id) ?? 0, slice.requests / slice.seconds))
+      rates.set(one.id, Math.max(rates.get(one.id) ?? 0, slice.requests / slice.seconds))
   }
-  const isShort = ({ id, warmupMs, warmupRequests }: Cell) => {
-    const { ms = 0, requests = 0 } = done.get(id) ?? {}
-    // A slice of a slow cell may end a little early, for it ends with its last response.
-    if (ms < 0.95 * warmupMs) return true
-    return requests < warmupRequests && ms < 2 * warmupMs
-  }
-  for (const cell of scheduleWarmup(running, random)) if (isShort(cell)) await warmOnce(cell)
-  for (let short = running.filter(isShort); short.length > 0; short = short.filter(isShort))
-    for (const cell of shuffle(short, random)) await warmOnce(cell)
+  // A slice of a slow cell may end a little early, for it ends with its last response.
+  const isShort = ({ ms, requests, warmupMs, warmupRequests }: Warming) =>
+    ms < 0.95 * warmupMs || (requests < warmupRequests && ms < 2 * warmupMs)
+  for (const one of scheduleWarmup(all, random)) if (isShort(one)) await warmOnce(one)
+  for (let short = all.filter(isShort); short.length > 0; short = short.filter(isShort))
+    for (const one of shuffle(short, random)) await warmOnce(one)
 }
 
 /** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */
 const MANY_CONNECTIONS = 500
 
-function warmupSliceMs({ cell: { connections, warmupMs } }: Entrant): number {
+function warmupSliceMs({ connections, warmupMs }: Cell): number {
   return connections < MANY_CONNECTIONS ? WARMUP_SLICE_MS : Math.max(WARMUP_SLICE_MS, warmupMs)
 }
 
 /** Every cell once per pass, in shuffled order. All cells of a pass draw the same arrivals and paths, and no two passes do. */
 export async function measurePasses(course: Course): Promise<void> {
   const { entrants, rates, settings, random } = course
-  const { passes, cells } = fitPasses(
-    entrants.map(({ cell }) => ({ cell, rate: rates.get(cell.id) ?? 0 })),
-    settings,
-  )
-  const byId = new Map(entrants.map((entrant) => [entrant.cell.id, entrant]))
+  const measurable = entrants.map((one) => ({ ...one, rate: rates.get(one.cell.id) ?? 0 }))
+  const { passes, cells } = fitPasses(measurable, settings)
   for (const [index, planned] of schedulePasses(cells, passes, random).entries()) {
     const seed = nextSeed(course)
-    for (const { cell, durationMs } of planned) {
-      const entrant = byId.get(cell.id)
-      if (entrant !== undefined)
-        await takeSlice(course, entrant, { phase: 'measure', durationMs, pass: index + 1, seed })
-    }
+    for (const one of planned)
+      await takeSlice(course, one, { phase: 'measure', durationMs: one.durationMs, pass: index + 1, seed })
   }
 }
 

@@ -1,13 +1,12 @@
 import { formatMinutes, formatShort } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { LEAST_HEATS, MOST_HEATS } from '../experiment/budget.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
-import { expectedRaceMs } from '../experiment/study.ts'
+import { expectedRaceMs, LEAST_HEATS, MOST_HEATS, type Pace } from '../experiment/time.ts'
 import { analyse } from '../judge/analysis.ts'
 import { wrongCells } from '../judge/gates.ts'
 import { openRateOf } from '../judge/latencies.ts'
 import type { Cell } from '../result/cell.ts'
-import { isProbe, isRanked, type Race } from '../result/experiment.ts'
+import { isProbe, isRanked } from '../result/experiment.ts'
 import type { Finding } from '../result/figures.ts'
 import type { Result } from '../result/result.ts'
 import { measureAtCommonRate } from './common-rate.ts'
@@ -21,8 +20,8 @@ export type HeatsRun = Omit<PreparedRun, 'save' | 'download'>
 interface HeatsOptions {
   /** Heats per race that a person asked for, so that one that is dropped is told; default all that are planned. */
   asked?: number
-  /** Requests per second that open loops will probably have, by race. */
-  openRates?: ReadonlyMap<string, number>
+  /** What pilots have found, by race. */
+  paces?: ReadonlyMap<string, Pace>
 }
 
 /**
@@ -31,7 +30,7 @@ interface HeatsOptions {
  */
 export async function runHeats(
   run: HeatsRun,
-  { asked = run.result.settings.heats, openRates = new Map() }: HeatsOptions = {},
+  { asked = run.result.settings.heats, paces = new Map() }: HeatsOptions = {},
 ): Promise<void> {
   const { experiment, result, progress, signal } = run
   const { heats: count, precision } = result.settings
@@ -47,7 +46,7 @@ export async function runHeats(
     return heat > needed
   }
   for (let isFirst = true; ; isFirst = false) {
-    const open = openHeats(run, most, openRates)
+    const open = openHeats(run, most, paces)
     const [next] = open
     const leftMs = run.endsAt - performance.now()
     if (signal.aborted || next === undefined || (isOfCommands && isEnough(next))) return
@@ -104,15 +103,14 @@ interface OpenHeat extends PlannedHeat {
 function openHeats(
   { experiment, result }: HeatsRun,
   most: number,
-  openRates: ReadonlyMap<string, number>,
+  paces: ReadonlyMap<string, Pace>,
 ): OpenHeat[] {
   const expected = new Map(
     Object.entries(experiment.races).flatMap(([name, race]) => {
       const cells = validCells(result, name)
       if (cells.length === 0) return []
       const last = result.heats.findLast((one) => one.race === name)
-      const openRate = openRateIn(result, race, name) ?? openRates.get(name)
-      const firstMs = expectedRaceMs(race, cells, result.settings, openRate)
+      const firstMs = expectedRaceMs(race, cells, result.settings, paces.get(name))
       return [[name, last === undefined ? firstMs : last.seconds * 1000] as const]
     }),
   )
@@ -120,11 +118,6 @@ function openHeats(
   return planHeats([...expected.keys()], most, result.seed)
     .filter(({ race, heat }) => !done.has(`${race} ${heat}`))
     .map((heat) => ({ ...heat, expectedMs: expected.get(heat.race) ?? 0 }))
-}
-
-/** Requests per second of its open loops, if that is pinned or was found in an earlier heat. */
-function openRateIn({ heats }: Pick<Result, 'heats'>, race: Race, name: string): number | undefined {
-  return (isProbe(race) ? undefined : race.openRate) ?? openRateOf(heats, name)
 }
 
 function warnOfDropped(
@@ -177,7 +170,7 @@ async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
         // Then what a system can do is known, and it is as warm as it gets.
         measure: async (course) => {
           await measurePasses(course)
-          const known = openRateIn(result, race, name)
+          const known = race.openRate ?? openRateOf(result.heats, name)
           await measureAtCommonRate(course, { experiment, settings, known })
         },
       })

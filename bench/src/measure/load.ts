@@ -2,16 +2,19 @@ import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError, type LoadOptions, type LoadPhase } from '@startgrid/loadgen/plan.ts'
+import type { LoadResult } from '@startgrid/loadgen/result.ts'
+import type { GeneratorTeam } from '@startgrid/loadgen/team.ts'
 import { hasExactClock } from '@startgrid/machine/accounts.ts'
 import { isTaken } from '../judge/disturbance.ts'
-import { trialOf } from '../judge/trial.ts'
-import type { LastingGenerator, SliceLoad } from '../load/generator.ts'
 import type { Cell } from '../result/cell.ts'
 import type { Workload } from '../result/experiment.ts'
-import type { Slice, SliceDetail, Trial } from '../result/heat.ts'
+import type { Slice, Trial } from '../result/heat.ts'
 import type { Account, EndAccount, Server } from '../servers/servers.ts'
 
 /** One stretch of load on one cell: a slice of a pass, or an open loop. Both are offered, accounted for and judged in the same way. */
+
+/** Processes that stay warm between loads. */
+export type Generator = Pick<GeneratorTeam, 'pids' | 'run'>
 
 /** What all loads of one heat have in common. */
 export interface Track {
@@ -25,7 +28,7 @@ export interface Entrant {
   cell: Cell
   server: Server
   workload: Workload
-  generator: LastingGenerator
+  generator: Generator
 }
 
 /** Why a cell cannot go on; the message is a sentence without the full stop. */
@@ -54,31 +57,21 @@ export async function measureSlice(
   entrant: Entrant,
   { phase, durationMs, pass, seed, timeoutMs = SLICE_TIMEOUT_MS }: SliceSpec,
 ): Promise<Slice> {
-  const { generator, workload } = entrant
-  const { connections } = entrant.cell
-  const plan = { connections, durationMs, timeoutMs, seed }
-  const { load, otherConnections, ...frame } = await measure(
-    track,
-    entrant,
-    (destination, onPhase) => onPhase((phases) => generator.run({ ...destination, ...plan, ...phases })),
-    // It polls: it never leaves its core by itself.
-    ({ seconds }) => seconds,
-  )
-  const { disturbance } = frame
+  const { load, opened, ...stretch } = await offer(track, entrant, { durationMs, timeoutMs, seed })
+  const { disturbance } = stretch
+  const own = entrant.workload.newConnections === undefined ? 0 : load.requests
+  const handshakes = Object.keys(load.handshakes)
   return {
-    ...frame,
-    phase,
-    seconds: load.seconds,
-    requests: load.requests,
-    checked: load.checked,
-    errors: load.errors,
+    ...{ ...stretch, phase, pass },
     // A clock that ticks every 10 ms says too little about a slice of 50 ms.
     disturbed: isTaken(
       hasExactClock() ? disturbance : { ...disturbance, serverForeign: null, generatorForeign: null },
     ),
-    pass,
-    ...(load.longest !== undefined && { longest: load.longest }),
-    detail: detailOf(load, othersThan(load, workload, otherConnections)),
+    detail: {
+      otherConnections: opened && Math.max(0, opened - own),
+      ...(load.requests > 0 && { bytes: load.bytes / load.requests }),
+      ...(handshakes.length > 0 && { handshakes }),
+    },
   }
 }
 
@@ -87,63 +80,73 @@ const TRIAL_TIMEOUT_MS = 10_000
 
 /**
  * An open loop: requests are due at random times, whatever became of those before.
- * @param load requests per second, for so many milliseconds; the seed of the arrivals is no other load's
+ * @param plan requests per second, for so many milliseconds; the seed of the arrivals is no other load's
  * @throws as `measureSlice`
  */
 export async function measureTrial(
   track: Track,
   entrant: Entrant,
-  load: { rate: number; durationMs: number; seed: number },
+  plan: { rate: number; durationMs: number; seed: number },
 ): Promise<Trial> {
-  const plan = { ...load, connections: entrant.cell.connections, timeoutMs: TRIAL_TIMEOUT_MS }
   const {
-    load: result,
-    otherConnections: _,
-    ...frame
-  } = await measure(track, entrant, (destination, onPhase) =>
-    onPhase((phases) => entrant.generator.offer({ ...destination, ...plan, ...phases })),
-  )
-  return trialOf(result, { ...frame, disturbed: isTaken(frame.disturbance) })
+    load,
+    opened: _,
+    ...stretch
+  } = await offer(track, entrant, { ...plan, timeoutMs: TRIAL_TIMEOUT_MS })
+  const { requests, latency, lag, openLoop, histograms } = load
+  return {
+    ...stretch,
+    disturbed: isTaken(stretch.disturbance),
+    offered: openLoop?.offered ?? 0,
+    achieved: openLoop?.achieved ?? load.rate,
+    meanMs: requests > 0 ? latency.mean : null,
+    lag: lag === null || requests === 0 ? null : percentilesOf(lag),
+    ...{ histogram: histograms.latency, lagHistogram: histograms.lag },
+    generatorBound: load.self.bound,
+  }
 }
 
-/** Where a load goes, and what is expected there. */
-type Destination = Pick<LoadOptions, 'target' | 'signal'> & ReturnType<typeof requestOf>
-
-type OnPhase = <Load>(offer: (phases: Pick<LoadOptions, 'onPhase'>) => Promise<Load>) => Promise<Load>
-
-interface Measured<Load> extends Account {
-  cell: string
-  at: number
-  load: Load
-  /** Opened meanwhile on this machine, after those of the generator. */
-  otherConnections: number | null
+function percentilesOf({ p50, p90, p99, p999, max }: LoadResult['latency']): Trial['lag'] {
+  return { p50, p90, p99, p999, max }
 }
 
-/**
- * Offers one load, and takes what the kernel says of it before and after.
- * @param pollingOf as of `compareSamples`
- */
-async function measure<Load extends object>(
+/** Offers one load, and takes what the kernel says from when all connections are open to the last response. */
+async function offer(
   { signal, beganAt }: Track,
   { cell, server, workload, generator }: Entrant,
-  offer: (destination: Destination, onPhase: OnPhase) => Promise<Load>,
-  pollingOf: (load: Load) => number = () => 0,
-): Promise<Measured<Load>> {
-  const destination = { target: server.target, ...requestOf(workload), signal }
+  plan: Pick<LoadOptions, 'rate' | 'durationMs' | 'timeoutMs' | 'seed'>,
+) {
   await failIfEnded(server)
-  const accounts = new LoadAccounts({ server, generator }, cell.topology !== 'direct')
-  const load = await offer(destination, (one) => accounts.observe(one)).catch(asFailure)
+  const accepted: (number | undefined)[] = []
+  let end: EndAccount | undefined
+  let accountOf: Awaited<ReturnType<EndAccount>> | undefined
+  const onPhase = async (phase: LoadPhase) => {
+    // With NGINX in front, each connection to the app is one.
+    if (cell.topology !== 'direct') accepted.push(tcpCounter('PassiveOpens'))
+    if (phase === 'open') end = await server.beginAccount(generator.pids)
+    else accountOf = await end?.()
+  }
+  const at = (performance.now() - beganAt) / 1000
+  const { connections } = cell
+  const options = { target: server.target, connections, ...requestOf(workload), ...plan, signal, onPhase }
+  const load = await generator.run(options).catch(asFailure)
+  if (accountOf === undefined) await onPhase('responded')
   // Ctrl-C reaches the apps as well; what they then did to the load is not theirs.
   await nextTurn()
   signal.throwIfAborted()
   await failIfEnded(server)
   if (load instanceof CellFailure) throw load
+  const { requests, seconds, checked, errors, latency } = load
+  const [before, after] = accepted
   return {
-    cell: cell.id,
-    at: (accounts.beganAt - beganAt) / 1000,
     load,
-    otherConnections: accounts.otherConnections,
-    ...accounts.read(pollingOf(load)),
+    /** Connections that were opened meanwhile on this machine, after those of the load. */
+    opened: before === undefined || after === undefined ? null : after - before,
+    ...{ cell: cell.id, at, seconds, requests, checked },
+    errors: Object.fromEntries(Object.entries(errors).filter(([, count]) => count > 0)),
+    ...(requests > 0 && { longest: latency.max / 1000 }),
+    // In a slice it polls: it never leaves its core by itself.
+    ...(accountOf?.(plan.rate === undefined ? seconds : 0) ?? NO_ACCOUNT),
   }
 }
 
@@ -155,64 +158,6 @@ function requestOf({ expect, status = 200, isProven: _, mix, ...asked }: Workloa
     ...asked,
     path: drawn.map(({ path }) => path),
     expect: { status, body: drawn.map((one) => one.expect), checkEvery: 100 },
-  }
-}
-
-/** Without those that the generator opened for its requests. */
-function othersThan(
-  { requests }: SliceLoad,
-  { newConnections }: Workload,
-  opened: number | null,
-): number | null {
-  return newConnections === undefined || opened === null ? opened : Math.max(0, opened - requests)
-}
-
-function detailOf({ bytes, handshakes }: SliceLoad, otherConnections: number | null): SliceDetail {
-  return {
-    otherConnections,
-    ...(bytes !== undefined && { bytes }),
-    ...(Object.keys(handshakes).length > 0 && { handshakes: Object.keys(handshakes) }),
-  }
-}
-
-/** What a load cost: from when all connections are open to the last response. */
-class LoadAccounts {
-  readonly #entrant: Pick<Entrant, 'server' | 'generator'>
-  readonly #counts: boolean
-  /** `performance.now()` */
-  beganAt = 0
-  #end: EndAccount | undefined
-  #compare: Awaited<ReturnType<EndAccount>> | undefined
-  #accepted: (number | undefined)[] = []
-
-  /** @param counts whether it also counts connections */
-  constructor(entrant: Pick<Entrant, 'server' | 'generator'>, counts: boolean) {
-    this.#entrant = entrant
-    this.#counts = counts
-  }
-
-  async observe<Load>(offer: (phases: Pick<LoadOptions, 'onPhase'>) => Promise<Load>): Promise<Load> {
-    this.beganAt = performance.now()
-    try {
-      return await offer({ onPhase: (phase) => this.#phase(phase) })
-    } finally {
-      if (this.#compare === undefined) await this.#phase('responded')
-    }
-  }
-
-  read(pollingSeconds: number): Account {
-    return this.#compare?.(pollingSeconds) ?? NO_ACCOUNT
-  }
-
-  get otherConnections(): number | null {
-    const [before, after] = this.#accepted
-    return before === undefined || after === undefined ? null : after - before
-  }
-
-  async #phase(phase: LoadPhase): Promise<void> {
-    if (this.#counts) this.#accepted.push(tcpCounter('PassiveOpens'))
-    if (phase === 'open') this.#end = await this.#entrant.server.beginAccount(this.#entrant.generator)
-    else this.#compare = await this.#end?.()
   }
 }
 
@@ -236,8 +181,8 @@ async function failIfEnded(server: Server): Promise<void> {
 }
 
 /**
- * What this machine's kernel counted so far: TCP connections that it accepted (with NGINX in front, each connection to the app is one), or those that it
- * dropped because an accept queue was full. Those of other programs count as well.
+ * What this machine's kernel counted so far: TCP connections that it accepted, or those that it dropped because an accept queue was full. Those of
+ * other programs count as well.
  * @returns undefined where the system does not tell
  */
 export function tcpCounter(

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { commonRate } from '../experiment/open-loop.ts'
+import type { Pace } from '../experiment/time.ts'
 import { FULL_CORES, LEAST_STARTS } from '../judge/findings.ts'
 import { whyFailed } from '../judge/trial.ts'
 import type { Cell } from '../result/cell.ts'
@@ -11,18 +12,8 @@ import { unequalHeads } from '../servers/command/equal-work.ts'
 import type { Server } from '../servers/servers.ts'
 import { CellFailure, type Entrant, measureSlice, tcpCounter } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
-import { PilotError, type ProofOptions, proveEqual, workloadOf } from './proof.ts'
+import { PilotError, type Proof, type ProofOptions, proveEqual, workloadOf } from './proof.ts'
 import { LEAST_WARMUP_MS, learnWarmup, WINDOW_MS } from './warmup.ts'
-
-/** What it takes to measure a race, besides what its cells say. */
-export interface Pace {
-  /** Milliseconds to start its systems, one after the other. */
-  startMs: number
-  /** Responses per second at saturation, by cell. */
-  rates: ReadonlyMap<string, number>
-  /** Requests per second of its open loops. */
-  openRate: number
-}
 
 /**
  * A launch that does not count: do all systems send the same, how long do they need to become warm, and what limits them? What it finds
@@ -30,20 +21,16 @@ export interface Pace {
  * @throws {PilotError} if a system cannot be measured, or does other work than the first one
  */
 export async function pilot(
-  { start, generator, signal, progress, warn, result, endsAt }: Prepared,
+  { start, generator, signal, progress, warn, result, endsAt }: PreparedRun,
   name: string,
   race: LoadRace,
   cells: readonly Cell[],
   options: ProofOptions,
 ): Promise<{ race: LoadRace; record: PilotRecord; pace: Pace } | undefined> {
-  const leftMs = endsAt - performance.now()
   const starts = Math.min(LEAST_STARTS, result.settings.heats)
-  const startsMs = leftMs / (1 + starts)
-  const patience = Number.isFinite(startsMs) ? [AbortSignal.timeout(Math.max(1, Math.round(startsMs)))] : []
-  const servers = await start(cells, {
-    together: true,
-    signal: AbortSignal.any([signal, ...patience]),
-  })
+  const startsMs = Math.min(MOST_START_MS, (endsAt - performance.now()) / (1 + starts))
+  const patience = AbortSignal.timeout(Math.max(1, Math.round(startsMs)))
+  const servers = await start(cells, { together: true, signal: AbortSignal.any([signal, patience]) })
   try {
     if (signal.aborted) return undefined
     for (const { id, title } of cells)
@@ -61,10 +48,11 @@ export async function pilot(
     progress.say(`${name}: comparing responses, and learning how long the systems need to become warm.`)
     const { proofs, difference } = await proveEqual(started, race.workload, options)
     if (difference !== null) progress.say(`${difference.says}${difference.where}.`)
-    for (const text of unequalHeads(proofs.map(({ head }) => head))) warn({ kind: 'race', text })
+    const heads = proofs.flatMap(([first]) => first?.head ?? [])
+    for (const text of unequalHeads(heads)) warn({ kind: 'race', text })
     const entrants = started.map((one, index) => ({
       ...one,
-      workload: workloadOf(race.workload, proofs[index]),
+      workload: workloadOf(race.workload, proofs[index] ?? []),
       generator,
     }))
     const notRaced = ({ cell }: Entrant, reason: string) =>
@@ -74,14 +62,15 @@ export async function pilot(
     let windows = 0
     const warmups = await learnWarmup(entrants, until, async (entrant) => {
       const { connections } = entrant.cell
-      const proof = proofs[entrants.indexOf(entrant)]
+      const known = proofs[entrants.indexOf(entrant)] ?? []
+      const { responseMs = 0, head } = known[0] ?? {}
       const droppedBefore = tcpCounter('ListenOverflows') ?? 0
       const slice = await measureSlice(track, entrant, {
         phase: 'warmup',
         durationMs: WINDOW_MS,
         pass: null,
         seed: ++windows,
-        timeoutMs: Math.min(MOST_PATIENCE_MS, LEAST_PATIENCE_MS + 2 * connections * (proof?.responseMs ?? 0)),
+        timeoutMs: Math.min(MOST_PATIENCE_MS, LEAST_PATIENCE_MS + 2 * connections * responseMs),
       }).catch((error: unknown) => {
         if (!(error instanceof CellFailure)) throw error
         throw notRaced(entrant, error.message)
@@ -89,7 +78,7 @@ export async function pilot(
       const dropped = (tcpCounter('ListenOverflows') ?? 0) - droppedBefore
       // It would be void: better said now than after all heats.
       const failure = whyFailed(slice)
-      const isDropping = dropped > 0 && (proof?.head.closes || 'timeout' in slice.errors)
+      const isDropping = dropped > 0 && (head?.closes || 'timeout' in slice.errors)
       if (isDropping)
         throw notRaced(
           entrant,
@@ -99,7 +88,7 @@ export async function pilot(
       const ended = await endOf(entrant.server)
       if (ended !== null) throw notRaced(entrant, ended)
       const { target } = entrant.server
-      const cause = await causeOf(slice.errors, { target, connections, known: proof?.known ?? [] })
+      const cause = await causeOf(slice.errors, { target, connections, known })
       throw notRaced(entrant, cause === undefined ? failure : `${failure}; ${cause}`)
     })
     if (signal.aborted) return undefined
@@ -119,7 +108,7 @@ export async function pilot(
       pace: {
         startMs: servers.startMs ?? 0,
         rates: new Map(cells.map(({ id }, index) => [id, warmups[index]?.rate ?? 0])),
-        openRate: commonRate(warmups.map(({ rate }) => rate)) ?? 1,
+        openRate: race.openRate ?? commonRate(warmups.map(({ rate }) => rate)) ?? 1,
       },
       record: {
         race: name,
@@ -127,8 +116,8 @@ export async function pilot(
         warmupMs,
         systems: cells.map(({ app }, index) => ({
           system: app,
-          masked: proofs[index]?.masked ?? 0,
-          bytes: proofs[index]?.bytes ?? 0,
+          masked: sumOf(proofs[index], 'masked'),
+          bytes: sumOf(proofs[index], 'bytes'),
           steady: warmups[index]?.steady ?? false,
           coreUse: uses[index] ?? null,
         })),
@@ -143,10 +132,13 @@ export async function pilot(
   }
 }
 
-type Prepared = Pick<
-  PreparedRun,
-  'start' | 'generator' | 'signal' | 'progress' | 'warn' | 'result' | 'endsAt'
->
+/** The longest that a timer of Node waits. */
+const MOST_START_MS = 2 ** 31 - 1
+
+/** Of a mixture, all paths together. */
+function sumOf(proofs: readonly Proof[] = [], of: 'bytes' | 'masked'): number {
+  return proofs.reduce((sum, one) => sum + one[of], 0)
+}
 
 /** Why a server whose requests failed is no longer there: its connections break a moment before its end is known. */
 async function endOf(server: Server): Promise<string | null> {

@@ -1,14 +1,15 @@
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
+import { startTeam } from '@startgrid/loadgen/team.ts'
 import { inspectMachine, watchSteal } from '@startgrid/machine/machine.ts'
-import { ENDING_MS } from '../experiment/budget.ts'
+import { ENDING_MS } from '../experiment/time.ts'
 import { analyse } from '../judge/analysis.ts'
 import { deriveWarnings } from '../judge/derive-warnings.ts'
-import { LastingGenerator } from '../load/generator.ts'
 import type { Experiment } from '../result/experiment.ts'
 import type { Result, Warning } from '../result/result.ts'
 import type { Opened, OpenOptions, Start } from '../servers/servers.ts'
+import type { Generator } from './load.ts'
 
 /** What every measurement does before and after: the machine, NGINX, the generator, warnings, saving. */
 
@@ -26,7 +27,7 @@ export interface PreparedRun extends RunContext {
   result: Result
   experiment: Experiment
   start: Start
-  generator: LastingGenerator
+  generator: Generator
   warn(warning: Warning): void
   /** `performance.now()` when the last heat has to be over. */
   endsAt: number
@@ -51,7 +52,7 @@ export async function withPreparedRun(
   preparation: Preparation,
   measure: (prepared: PreparedRun) => Promise<void>,
 ): Promise<void> {
-  const { experiment, progress, save } = preparation
+  const { experiment, progress, signal, save } = preparation
   const seen: Warning[] = []
   const warn = (warning: Warning): void => {
     if (seen.some(({ text }) => text === warning.text)) return
@@ -70,20 +71,30 @@ export async function withPreparedRun(
     }
   }
   const opened = await preparation.open({ ...preparation, warn }).catch((error) => {
-    if (preparation.signal.aborted) return undefined
+    if (signal.aborted) return undefined
     throw error
   })
   if (opened === undefined) return store()
   const { nginx, cores, start } = opened
   result.nginx = nginx
   result.settings.cores = cores
-  const generator = new LastingGenerator(cores?.generators ?? [cores?.generator])
+  const generator = await startTeam(cores?.generators ?? [cores?.generator])
+  const endsAt = Number.POSITIVE_INFINITY
+  const prepared = { ...preparation, result, start, generator, warn, store, endsAt }
   try {
-    await generator.start()
-    await measureOn(
-      { ...preparation, result, start, generator, warn, store, endsAt: Number.POSITIVE_INFINITY },
-      measure,
-    )
+    const steal = watchSteal()
+    const beganAt = performance.now()
+    for (const warning of await inspectMachine(signal)) warn(warning)
+    const { maxTimeMs } = result.settings
+    if (maxTimeMs !== null) prepared.endsAt = beganAt + maxTimeMs - ENDING_MS
+    await measure(prepared)
+    result.stolen = steal((performance.now() - beganAt) / 1000) ?? 0
+    if (result.stolen > STOLEN)
+      warn({
+        kind: 'host',
+        text: `The host took ${formatPercent(result.stolen)} of this virtual machine's CPU while it measured: rates are too low.`,
+      })
+    if (!signal.aborted) result.finishedAt = new Date().toISOString()
   } finally {
     await generator.stop()
     store()
@@ -92,24 +103,3 @@ export async function withPreparedRun(
 
 /** Part of all CPU time from which on a reader is told. */
 const STOLEN = 0.01
-
-/** What every measurement does while the generator is there. */
-async function measureOn(
-  prepared: PreparedRun,
-  measure: (prepared: PreparedRun) => Promise<void>,
-): Promise<void> {
-  const { result, signal, warn } = prepared
-  const steal = watchSteal()
-  const beganAt = performance.now()
-  for (const warning of await inspectMachine(signal)) warn(warning)
-  const { maxTimeMs } = result.settings
-  if (maxTimeMs !== null) prepared.endsAt = beganAt + maxTimeMs - ENDING_MS
-  await measure(prepared)
-  result.stolen = steal((performance.now() - beganAt) / 1000) ?? 0
-  if (result.stolen > STOLEN)
-    warn({
-      kind: 'host',
-      text: `The host took ${formatPercent(result.stolen)} of this virtual machine's CPU while it measured: rates are too low.`,
-    })
-  if (!signal.aborted) result.finishedAt = new Date().toISOString()
-}

@@ -5,14 +5,7 @@ import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Cell } from '../result/cell.ts'
 import { type Asked, nameAsked, type Workload } from '../result/experiment.ts'
 import type { Known } from '../servers/command/cause.ts'
-import {
-  differenceOf,
-  expectationOf,
-  type Head,
-  type Learnt,
-  learn,
-  MOST_MASKED,
-} from '../servers/command/equal-work.ts'
+import { differenceOf, expectationOf, type Head, learn, MOST_MASKED } from '../servers/command/equal-work.ts'
 import { askOften, isExpected, quote } from '../servers/command/request.ts'
 import type { Entrant } from './load.ts'
 
@@ -32,33 +25,32 @@ export interface ProofOptions {
 const RESPONSES = 5
 const RESPONSE_MS = 10_000
 
-export interface Proof {
-  /** Of the first path, or the only one. */
-  learnt: Learnt
-  /** Of every path of a mixture. */
-  mix: { path: string; weight: number; learnt: Learnt }[]
-  status: number
-  /** Of a body on average, and how many of them are masked; of a mixture, all together. */
+/** What a system has shown of one path. */
+export interface Proof extends Known {
+  /** In a mixture of paths. */
+  weight: number
+  /** Of a body on average, and how many of them are masked. */
   bytes: number
   masked: number
-  /** Of the first path. */
   head: Head
   /** Milliseconds, on average. */
   responseMs: number
-  /** Of every path. */
-  known: Known[]
 }
 
 type Started = Pick<Entrant, 'cell' | 'server'>
 
-/** Whether all systems send the same. @throws {PilotError} if not, and that is not meant */
+/**
+ * Whether all systems send the same.
+ * @returns of each system the proofs of all its paths
+ * @throws {PilotError} if not, and that is not meant
+ */
 export async function proveEqual(
   started: readonly Started[],
   asked: Workload,
   options: ProofOptions,
-): Promise<{ proofs: Proof[]; difference: Different | null }> {
-  const proofs: Proof[] = []
-  for (const one of started) proofs.push(await proofOf(one, asked, options))
+): Promise<{ proofs: Proof[][]; difference: Different | null }> {
+  const proofs: Proof[][] = []
+  for (const one of started) proofs.push(await proofsOf(one, asked, options))
   const cells = started.map(({ cell }) => cell)
   const difference = differenceBetween(cells, proofs)
   if (difference !== null && !options.different)
@@ -68,35 +60,31 @@ export async function proveEqual(
   return { proofs, difference }
 }
 
-/** All paths of a mixture are proven. */
-async function proofOf(started: Started, asked: Workload, options: ProofOptions): Promise<Proof> {
-  const { mix = [], ...plain } = asked
-  if (mix.length === 0) return { ...(await proofOfPath(started, plain, options)), mix: [] }
-  const proofs = []
-  for (const { path, weight } of mix)
-    proofs.push({ path, weight, ...(await proofOfPath(started, { ...plain, path }, options)) })
+async function proofsOf(started: Started, asked: Workload, options: ProofOptions): Promise<Proof[]> {
+  const { mix, ...plain } = asked
+  const proofs: Proof[] = []
+  for (const { path, weight } of mix ?? [{ path: plain.path, weight: 1 }])
+    proofs.push({ weight, ...(await proofOfPath(started, { ...plain, path }, options)) })
   const [first] = proofs
   const other = proofs.find(({ status }) => status !== first?.status)
-  if (first === undefined || other !== undefined)
+  if (other !== undefined)
     throw new PilotError(
-      `${started.cell.title} responds to ${other?.path} with status ${other?.status}, and to ${first?.path} with ${first?.status}: paths of one mixture must have one status.`,
+      `${started.cell.title} responds to ${other.asked.path} with status ${other.status}, and to ${first?.asked.path} with ${first?.status}: paths of one mixture must have one status.`,
     )
-  const bytes = proofs.reduce((sum, one) => sum + one.bytes, 0)
-  const masked = proofs.reduce((sum, one) => sum + one.masked, 0)
-  return { ...first, bytes, masked, known: proofs.flatMap(({ known }) => known), mix: proofs }
+  return proofs
 }
 
 async function proofOfPath(
   { cell, server }: Started,
   asked: Asked,
   { status }: ProofOptions,
-): Promise<Omit<Proof, 'mix'>> {
+): Promise<Omit<Proof, 'weight'>> {
   const responses: Response[] = []
   let connections = 0
   const beganAt = performance.now()
   try {
     for await (const { response, connection } of askOften(server.target, asked, RESPONSE_MS)) {
-      if (!isExpected(response, { ...(status !== undefined && { status }) }))
+      if (!isExpected(response, status))
         throw new PilotError(
           `${cell.title} responds to ${nameAsked(asked)} with status ${response.status} and ${quote(response)}, and ${status ?? '2xx'} was expected: see --path, --header and --expect-status.`,
         )
@@ -122,9 +110,8 @@ async function proofOfPath(
     ),
   )
   return {
-    ...{ learnt, status: first.status, bytes, masked: Math.round(learnt.masked * bytes) },
+    ...{ asked, first, learnt, status: first.status, bytes, masked: Math.round(learnt.masked * bytes) },
     responseMs: (performance.now() - beganAt) / RESPONSES,
-    known: [{ asked, status: first.status, template: learnt.template, first }],
     head: {
       title: cell.title,
       names: [...new Set(first.headers.map(([header]) => header.toLowerCase()))],
@@ -141,34 +128,33 @@ interface Different {
 }
 
 /** Null if all send what the first one does. */
-function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[]): Different | null {
-  const [first, ...others] = proofs
+function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[][]): Different | null {
+  const [first = [], ...others] = proofs
   for (const [index, other] of others.entries()) {
     const [one, two] = [cells[0]?.title, cells[index + 1]?.title]
-    if (first === undefined) continue
-    if (first.status !== other.status)
-      return { says: `${one} responds with status ${first.status}, ${two} with ${other.status}`, where: '' }
-    const found = pathsOf(first)
-      .map((learnt, place) => differenceOf(learnt.template, pathsOf(other)[place]?.template ?? []))
-      .find((difference) => difference !== undefined)
-    if (found !== undefined)
-      return {
-        says: `${one} and ${two} send different bodies`,
-        where: `: after ${JSON.stringify(found.before)}, ${one} has ${JSON.stringify(found.one)} and ${two} ${JSON.stringify(found.other)}`,
-      }
+    const [status, another] = [first[0]?.status, other[0]?.status]
+    if (status !== another)
+      return { says: `${one} responds with status ${status}, ${two} with ${another}`, where: '' }
+    for (const [place, { learnt }] of first.entries()) {
+      const found = differenceOf(learnt.template, other[place]?.learnt.template ?? [])
+      if (found !== undefined)
+        return {
+          says: `${one} and ${two} send different bodies`,
+          where: `: after ${JSON.stringify(found.before)}, ${one} has ${JSON.stringify(found.one)} and ${two} ${JSON.stringify(found.other)}`,
+        }
+    }
   }
   return null
 }
 
-function pathsOf({ learnt, mix }: Proof): Learnt[] {
-  return mix.length === 0 ? [learnt] : mix.map((one) => one.learnt)
-}
-
-/** What a race asks of a system, with the right response that it has shown. */
-export function workloadOf(asked: Workload, proof: Proof | undefined): Workload {
-  if (proof === undefined) return asked
-  const { learnt, status, mix } = proof
-  const drawn = mix.map(({ path, weight, learnt: own }) => ({ path, weight, expect: expectationOf(own) }))
-  const proven = { ...asked, expect: expectationOf(learnt), status, isProven: true as const }
-  return asked.mix === undefined ? proven : { ...proven, mix: drawn }
+/** What a race asks of a system, with the right responses that it has shown. */
+export function workloadOf(asked: Workload, proofs: readonly Proof[]): Workload {
+  const [first] = proofs
+  if (first === undefined) return asked
+  const drawn = proofs.map(({ asked: { path }, weight, learnt }) => ({
+    ...{ path, weight },
+    expect: expectationOf(learnt),
+  }))
+  const expect = expectationOf(first.learnt)
+  return { ...asked, expect, status: first.status, isProven: true, ...(asked.mix && { mix: drawn }) }
 }

@@ -1,16 +1,14 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
-import { ENDING_MS, MOST_HEATS } from '../experiment/budget.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
-import { fitPasses } from '../experiment/schedule.ts'
-import { expectedRaceMs } from '../experiment/study.ts'
+import { ENDING_MS, MOST_HEATS, type Pace, roundMs } from '../experiment/time.ts'
 import { LEAST_STARTS } from '../judge/findings.ts'
 import { type Experiment, isProbe } from '../result/experiment.ts'
 import type { Result, Warning } from '../result/result.ts'
 import { openCommands } from '../servers/command/open.ts'
 import type { OpenOptions } from '../servers/servers.ts'
 import { runHeats } from './heats.ts'
-import { type Pace, pilot } from './pilot.ts'
+import { pilot } from './pilot.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 import { PilotError, type ProofOptions } from './proof.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS } from './warmup.ts'
@@ -50,18 +48,18 @@ export async function runRace(
       const found = await pilot(prepared, name, race, cells, context)
       if (found === undefined) return
       known = { ...known, races: { ...known.races, [name]: found.race } }
-      paces.set(name, { ...found.pace, openRate: race.openRate ?? found.pace.openRate })
+      paces.set(name, found.pace)
       result.pilots.push(found.record)
     }
     const { settings } = result
     const asked = settings.heats
     const leftMs = prepared.endsAt - performance.now()
-    if (!fitsLatencies(leftMs, known, result, paces)) {
+    if (!fitsLatencies(leftMs, result, paces)) {
       settings.openLoop = null
       context.progress.say(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)
     }
-    if (fillsTime) settings.heats = startsWithin(leftMs, known, result, paces)
-    const timeOf = (passes: number) => heatMs(known, result, paces, passes)
+    if (fillsTime) settings.heats = startsWithin(leftMs, result, paces)
+    const timeOf = (slices: number) => roundMs({ ...result, settings: { ...settings, slices } }, paces)
     while (settings.slices > LEAST_PASSES && asked * timeOf(settings.slices) > leftMs) settings.slices -= 1
     const fit = Math.floor(leftMs / timeOf(settings.slices))
     const least = Math.min(LEAST_STARTS, asked)
@@ -74,8 +72,7 @@ export async function runRace(
     }
     if (fit < settings.heats)
       context.progress.say(`${fit} of ${plural(asked, 'start')} of each system will fit into --max-time.`)
-    const openRates = new Map([...paces].map(([name, { openRate }]) => [name, openRate]))
-    await runHeats({ ...prepared, experiment: known }, { asked, openRates })
+    await runHeats({ ...prepared, experiment: known }, { asked, paces })
   })
 }
 
@@ -83,10 +80,9 @@ export async function runRace(
 const LEAST_PASSES = 5
 
 /** How many starts fit, not fewer than planned. @param leftMs milliseconds that are left after the pilot */
-export function startsWithin(leftMs: number, experiment: Experiment, result: Planned, paces: Paces): number {
-  const { settings } = result
-  const oneMs = heatMs(experiment, result, paces, settings.slices)
-  return Math.min(MOST_HEATS, Math.max(settings.heats, Math.floor(leftMs / oneMs)))
+export function startsWithin(leftMs: number, result: Planned, paces: Paces): number {
+  const fit = Math.floor(leftMs / roundMs(result, paces))
+  return Math.min(MOST_HEATS, Math.max(result.settings.heats, fit))
 }
 
 /**
@@ -96,49 +92,25 @@ export function startsWithin(leftMs: number, experiment: Experiment, result: Pla
  */
 export function fitsLatencies(
   leftMs: number,
-  experiment: Experiment,
-  result: Planned,
+  { experiment, cells, settings }: Planned,
   paces: Paces,
 ): boolean {
-  const isAsked = Object.values(experiment.races).some(
-    (race) => !isProbe(race) && race.openRate !== undefined,
-  )
-  if (isAsked || result.settings.heats < LEAST_STARTS) return true
-  return (LEAST_STARTS + 1) * heatMs(experiment, result, paces, LEAST_PASSES) <= leftMs
+  const races = Object.values(experiment.races)
+  const isAsked = races.some((race) => !isProbe(race) && race.openRate !== undefined)
+  if (isAsked || settings.heats < LEAST_STARTS) return true
+  const shortest = { experiment, cells, settings: { ...settings, slices: LEAST_PASSES } }
+  return (LEAST_STARTS + 1) * roundMs(shortest, paces) <= leftMs
 }
 
-type Planned = Pick<Result, 'cells' | 'settings'>
+type Planned = Pick<Result, 'experiment' | 'cells' | 'settings'>
 
 type Paces = ReadonlyMap<string, Pace>
 
-/** What starting a system takes that is in `expectedRaceMs` already. */
-const QUICK_START_MS = 240
-
-/** What one start of all systems in all races takes: longer than usual where they start or respond slowly. */
-function heatMs({ races }: Experiment, { cells, settings }: Planned, paces: Paces, slices: number): number {
-  return Object.entries(races).reduce((sum, [name, race]) => {
-    const own = cells.filter((cell) => cell.race === name)
-    const { startMs = 0, rates, openRate } = paces.get(name) ?? {}
-    const usualMs = expectedRaceMs(race, own, { ...settings, slices }, openRate)
-    const measured = own.map((cell) => ({ cell, rate: rates?.get(cell.id) ?? 0 }))
-    const { passes, cells: fitted } = fitPasses(measured, { slices, sliceMs: settings.sliceMs })
-    const slowMs = fitted.reduce((more, { cell, every, durationMs }) => {
-      const rate = rates?.get(cell.id) ?? 0
-      const responseMs = rate > 0 ? (1000 * cell.connections) / rate : 0
-      const count = Math.ceil(passes / every)
-      return more + count * (durationMs + responseMs) - slices * settings.sliceMs + 2 * responseMs
-    }, 0)
-    return sum + usualMs + Math.max(0, slowMs) + Math.max(0, startMs - QUICK_START_MS * own.length)
-  }, 0)
-}
-
 /** Milliseconds without which there cannot be enough starts for a verdict, however fast the systems are. */
-export function leastRaceMs({ races }: Experiment, { cells, settings }: Result): number {
+export function leastRaceMs({ experiment, ...planned }: Result): number {
   const { minMs } = RACE_SETTINGS.openLoop
-  const least = { ...settings, slices: LEAST_PASSES, openLoop: { minMs, maxMs: minMs } }
-  return Object.entries(races).reduce((sum, [name, race]) => {
-    const own = cells.filter((cell) => cell.race === name)
-    const warm = own.map((cell) => ({ ...cell, warmupMs: LEAST_WARMUP_MS }))
-    return sum + LEAST_PILOT_MS * own.length + LEAST_STARTS * expectedRaceMs(race, warm, least)
-  }, ENDING_MS)
+  const settings = { ...planned.settings, slices: LEAST_PASSES, openLoop: { minMs, maxMs: minMs } }
+  const cells = planned.cells.map((cell) => ({ ...cell, warmupMs: LEAST_WARMUP_MS }))
+  const heatsMs = LEAST_STARTS * roundMs({ experiment, cells, settings })
+  return LEAST_PILOT_MS * cells.length + heatsMs + ENDING_MS
 }

@@ -1,5 +1,6 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import type { Claim, Costs, Step } from './experiment.ts'
 import type { MainMetric, Metric } from './metrics.ts'
 
 /**
@@ -119,14 +120,7 @@ export type Verdict =
   | 'undecided here'
 
 /** What becomes of a claim (`Claim`). */
-export interface ClaimResult {
-  id: string
-  says: string
-  race: string
-  against?: string
-  metric: Metric
-  over: string
-  under: string
+export interface ClaimResult extends Omit<Claim, 'published' | 'because'> {
   /** The published ratio. */
   published: number
   /** Ours. */
@@ -139,11 +133,7 @@ export interface ClaimResult {
 }
 
 /** What a step costs (`Step`). */
-export interface StepResult {
-  what: string
-  race: string
-  from: string
-  to: string
+export interface StepResult extends Step {
   /** CPU seconds per request. */
   cpu: { from: number; to: number } | null
   /** The second over the first. */
@@ -162,9 +152,7 @@ export interface CostCurve {
 }
 
 /** What ways to serve cost, and the differences of pairs, heat by heat: negative where the first costs less. */
-export interface CostsResult {
-  title: string
-  race: string
+export interface CostsResult extends Pick<Costs, 'title' | 'race'> {
   lines: (CostCurve & { name: string })[]
   pairs: (CostCurve & { over: string; under: string })[]
 }

@@ -1,3 +1,4 @@
+import type { Latency } from '@startgrid/loadgen/recording.ts'
 import type { ErrorCounts } from '@startgrid/loadgen/result.ts'
 import type { CpuSeconds, Disturbance } from '@startgrid/machine/accounts.ts'
 import type { Figures } from './experiment.ts'
@@ -59,6 +60,8 @@ interface Stretch {
   disturbance: Disturbance
   /** Others visibly took more than 20 % of its time. It does not count, unless most of its kind are so. */
   disturbed: boolean
+  /** Seconds that a request waited for its response at most; absent without responses, and in older results. */
+  longest?: number
 }
 
 /** One stretch of closed-loop load on one cell, as a part of a pass. */
@@ -67,20 +70,15 @@ export interface Slice extends Stretch {
   phase: 'warmup' | 'measure'
   /** In which pass over the cells of its heat, from 1; null in the warm-up. */
   pass: number | null
-  /** Seconds that a request waited for its response at most; absent without responses. */
-  longest?: number
   /** Absent in older results of the grid. */
-  detail?: SliceDetail
-}
-
-/** What is not in every report. */
-export interface SliceDetail {
-  /** Of a response with its headers, on average. */
-  bytes?: number
-  /** What connections over TLS agreed on. */
-  handshakes?: string[]
-  /** Connections that were opened on this machine beside the generator's own; null where the system does not tell. */
-  otherConnections: number | null
+  detail?: {
+    /** Of a response with its headers, on average. */
+    bytes?: number
+    /** What connections over TLS agreed on. */
+    handshakes?: string[]
+    /** Connections that were opened on this machine beside the generator's own; null where the system does not tell. */
+    otherConnections: number | null
+  }
 }
 
 /** One stretch of open-loop load on one launch. Latencies count from when a request was due. */
@@ -91,25 +89,14 @@ export interface Trial extends Stretch {
   achieved: number
   /** Mean latency, in milliseconds; null if nothing got a response. */
   meanMs: number | null
-  /** Seconds that a request waited at most; absent if nothing got a response, and in older results. */
-  longest?: number
-  /** How late requests were sent, the doing of the generator; null if nothing got a response. */
-  lag: PercentilesMs | null
+  /** How late requests were sent, in milliseconds: the doing of the generator. Null if nothing got a response. */
+  lag: Omit<Latency, 'mean'> | null
   /** Latencies in nanoseconds as an HdrHistogram V2, compressed, base64; null if there is none. */
   histogram: string | null
   /** Of lag, in the same form. */
   lagHistogram: string | null
   /** The generator could not offer the load. */
   generatorBound: boolean
-}
-
-/** In milliseconds. */
-export interface PercentilesMs {
-  p50: number
-  p90: number
-  p99: number
-  p999: number
-  max: number
 }
 
 export interface Probe {

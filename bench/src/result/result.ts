@@ -3,7 +3,7 @@ import type { Versions } from '@startgrid/machine/provenance.ts'
 import type { Cell, ConformanceRecord } from './cell.ts'
 import type { Experiment } from './experiment.ts'
 import type { Analysis, PilotRecord } from './figures.ts'
-import type { Heat, Trial } from './heat.ts'
+import type { Heat } from './heat.ts'
 import type { Settings } from './settings.ts'
 
 /**
@@ -60,9 +60,4 @@ export interface NginxVersion {
   version: string
   /** Its njs module; the engine is qjs (QuickJS) or njs (the old one). */
   njs: { version: string; engine: string } | null
-}
-
-/** All open loops of a run, in the order in which they were measured. */
-export function trialsOf({ heats }: Pick<Result, 'heats'>): Trial[] {
-  return heats.flatMap(({ trials }) => trials)
 }

@@ -1,3 +1,5 @@
+import type { AllCores, Cores as FirstCores } from '@startgrid/machine/cores.ts'
+
 /** How much is measured, and on which cores. */
 
 /** A stretch of load: as long as its samples need, within these ends. In milliseconds. */
@@ -6,17 +8,8 @@ export interface Span {
   maxMs: number
 }
 
-/** Numbers of logical CPUs. */
-export interface Cores {
-  /** Of app and proxy. */
-  server: number
-  /** All of the servers, the first of them `server`; absent where it is the only one. */
-  servers?: number[]
-  /** Of the load generator. */
-  generator: number
-  /** All of the load generator, the first of them `generator`; absent where it is the only one. */
-  generators?: number[]
-}
+/** Numbers of logical CPUs: the first ones of servers and generators, and all of them where there may be several. */
+export type Cores = FirstCores & Partial<AllCores>
 
 export interface Settings {
   /** Of effort; `custom` if something of it was given otherwise. */

@@ -11,9 +11,8 @@ import { orAborted, type Server, type Start, systemOf } from './servers.ts'
 
 /** Equal work first: before a cell is measured, the contract's suite must pass on it. */
 
-/** Cells that are started together, and how many of them are proven at the same time: the suite mostly waits. */
-const STARTED = 18
-const AT_ONCE = 6
+/** Cells that are started together, and proven at the same time: the suite mostly waits. */
+const AT_ONCE = 8
 
 interface ProofOptions {
   start: Start
@@ -47,8 +46,8 @@ export async function proveCells(
   if (unknown.length > 0) onBegin()
   const distinct = [...new Map(unknown.map((cell) => [nameOf(cell), cell])).values()]
   const proofs = new Map<string, Proof>()
-  for (let from = 0; from < distinct.length; from += STARTED)
-    await proveStarted(distinct.slice(from, from + STARTED), proofs, options)
+  for (let from = 0; from < distinct.length; from += AT_ONCE)
+    await proveStarted(distinct.slice(from, from + AT_ONCE), proofs, options)
   const records = known.flatMap(({ cell, print, checked }): ConformanceRecord[] => {
     if (checked !== undefined) return [{ cell: cell.id, checked, differences: [], remembered: true }]
     const fresh = proofs.get(nameOf(cell))
@@ -65,7 +64,7 @@ function nameOf({ app, twinOf, topology }: Cell): string {
   return `${twinOf ?? app} ${topology}`
 }
 
-/** Starts the servers of these cells, runs the suite on each cell, and stops them. What was found until an abort is in `proofs`, by name. */
+/** Starts the servers of these cells, runs the suite on each, and stops them. After an abort nothing is added to `proofs`, which are by name. */
 async function proveStarted(
   cells: readonly Cell[],
   proofs: Map<string, Proof>,
@@ -73,23 +72,16 @@ async function proveStarted(
 ): Promise<void> {
   if (signal.aborted) return
   const servers = await start(cells, { signal, pinned: false })
-  const open = [...cells]
-  const work = async () => {
-    for (let cell = open.shift(); cell !== undefined && !signal.aborted; cell = open.shift()) {
-      const server = servers.running.get(cell.id)
-      const proof =
-        server === undefined
-          ? failed(servers.failures.get(cell.id) ?? 'it was not started')
-          : await prove(server, cell, systemOf(experiment, cell), signal).catch(failed)
-      if (!signal.aborted) proofs.set(nameOf(cell), proof)
-    }
-  }
-  try {
-    // A suite goes on for a while after an abort; nobody waits for it.
-    await orAborted(Promise.all(Array.from({ length: AT_ONCE }, work)), signal)
-  } finally {
-    await servers.stop()
-  }
+  const work = cells.map(async (cell) => {
+    const server = servers.running.get(cell.id)
+    const proof =
+      server === undefined
+        ? failed(servers.failures.get(cell.id) ?? 'it was not started')
+        : await prove(server, cell, systemOf(experiment, cell), signal).catch(failed)
+    if (!signal.aborted) proofs.set(nameOf(cell), proof)
+  })
+  // A suite goes on for a while after an abort; nobody waits for it.
+  await orAborted(Promise.all(work), signal).finally(() => servers.stop())
 }
 
 function failed(reason: unknown): Proof {

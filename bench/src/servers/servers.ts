@@ -7,7 +7,6 @@ import {
   takeSample,
 } from '@startgrid/machine/accounts.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { LastingGenerator } from '../load/generator.ts'
 import type { Cell } from '../result/cell.ts'
 import type { Experiment, System } from '../result/experiment.ts'
 import type { LaunchRecord } from '../result/heat.ts'
@@ -49,15 +48,11 @@ export async function orAborted<Value>(
   promise: Promise<Value>,
   signal: AbortSignal,
 ): Promise<Value | undefined> {
-  if (signal.aborted) return undefined
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
   const onAbort = () => resolve(undefined)
+  if (signal.aborted) onAbort()
   signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
+  return Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', onAbort))
 }
 
 /** What is started for a cell. @throws {Error} if the experiment has no such system */
@@ -75,8 +70,8 @@ export interface Server {
   engine?: string | undefined
   /** Why app or proxy is no longer there: a clause without the full stop. @returns null while both are */
   whyEnded(): Promise<string | null>
-  /** Takes all accounts now, and when the returned function is called. */
-  beginAccount(generator: Pick<LastingGenerator, 'pids'>): Promise<EndAccount>
+  /** Takes all accounts now, and when the returned function is called. @param generator its processes */
+  beginAccount(generator: number[]): Promise<EndAccount>
 }
 
 /** Servers that were started together and are loaded in turn, wherever they run. Each cell is in `running` or in `failures`. */
@@ -85,8 +80,8 @@ export interface Servers {
   running: ReadonlyMap<string, Server>
   /** Why a cell does not run: a clause without the full stop. */
   failures: ReadonlyMap<string, string>
-  /** What was started for these cells, with the highest memory so far. */
-  launches(cells: readonly Cell[]): Promise<LaunchRecord[]>
+  /** What was started, with the highest memory so far. */
+  launches(): Promise<LaunchRecord[]>
   /** Milliseconds that it took to start them, one after the other; absent where nobody knows. */
   startMs?: number
   /** Stops all; resolves when they are gone. */

@@ -8,7 +8,8 @@ import { BENCH } from '../../src/cli/main.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { helpOfCommand, runProgram } from '../../src/cli/program.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
-import { chooseRaces, plannedMs } from '../../src/experiment/study.ts'
+import { chooseRaces } from '../../src/experiment/study.ts'
+import { plannedMs } from '../../src/experiment/time.ts'
 import { PUBLISHED, STUDIES } from '../../studies/index.ts'
 
 /** What words on the command line and in documents mean. Nothing is started. */
@@ -157,7 +158,7 @@ const QUICK = { profile: 'quick', heats: undefined, seed: 1 } as const
 test('all studies of sources together take less than 50 minutes with --quick, and leave time for what is measured again', () => {
   const total = PUBLISHED.reduce((sum, study) => {
     const one = chooseRaces(study, false)
-    return sum + plannedMs(one, createStudyResult(one, QUICK, ''))
+    return sum + plannedMs(createStudyResult(one, QUICK, ''))
   }, 0)
   assert.ok(total < 45 * 60_000, `${Math.round(total / 60_000)} minutes`)
 })

@@ -4,12 +4,12 @@ import { APPS, ROLES } from '@startgrid/grid/apps.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { describePlan } from '../../src/cli/measure.ts'
 import { readOptions } from '../../src/cli/options.ts'
-import { heatsWithin, leastTimeMs } from '../../src/experiment/budget.ts'
-import { expectedHeatMs, fitToMachine, planCells, planHeats } from '../../src/experiment/cells.ts'
+import { fitToMachine, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
 import { BEYOND, durationFor, openLoopsMs } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/experiment/schedule.ts'
+import { expectedHeatMs, heatsWithin, leastTimeMs } from '../../src/experiment/time.ts'
 import type { LoadRace, System } from '../../src/result/experiment.ts'
 import { PAPER } from '../fixtures/laboratory.ts'
 
@@ -161,8 +161,8 @@ describe('the slices of a heat', () => {
   const [cell] = cells
   ok(cell)
   const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)
-  const idsIn = (pass: ReturnType<typeof schedulePasses>[number]) => idsOf(pass.map((one) => one.cell))
   const planned = cells.map((one) => ({ cell: one, every: 1, durationMs: 50 }))
+  const idsIn = (pass: typeof planned) => idsOf(pass.map((one) => one.cell))
 
   test('of warm-up are as many as each cell needs, and end with one of each; the seed gives their order', () => {
     const order = scheduleWarmup(cells, createRandom(1))

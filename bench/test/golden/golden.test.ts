@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { LoadResult } from '@startgrid/loadgen/result.ts'
-import type { Target } from '@startgrid/wire/target.ts'
 import { measureByBenchmark, onClockOf, silentRun, simulate } from '../../simulation/method.ts'
 import { QUIET } from '../../simulation/scenarios.ts'
 import { World } from '../../simulation/world.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { analyse } from '../../src/judge/analysis.ts'
-import type { LastingGenerator } from '../../src/load/generator.ts'
 import { runHeats } from '../../src/measure/heats.ts'
+import type { Generator } from '../../src/measure/load.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
 import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
@@ -78,8 +77,11 @@ function partsOf(heats: readonly Heat[]) {
 test('a simulated race', async (context) => {
   const run = await measureByBenchmark(new World(QUIET, 5), { heats: 2, seed: 1 })
   const { heats, analysis } = run.result()
-  // What this machine's kernel counted.
-  for (const slice of heats.flatMap(({ slices }) => slices)) delete slice.detail
+  // What this machine's kernel counted, and the world does not simulate.
+  for (const slice of heats.flatMap(({ slices }) => slices)) {
+    delete slice.detail
+    delete slice.longest
+  }
   for (const one of analysis?.cells ?? []) one.upstreamConnections = null
   keepDigests(context, 'race', { ...partsOf(heats), figures: analysis })
 })
@@ -152,23 +154,26 @@ test('a simulated study', async (context) => {
   for (const { cores } of result.cells) cores.given = 1
   const run = { ...silentRun(result), experiment: STUDY, ...simulateLoads(world, result) }
   await onClockOf(world, () => runHeats(run))
-  // What this machine's kernel counted.
-  for (const { detail } of result.heats.flatMap(({ slices }) => slices))
-    if (detail) detail.otherConnections = null
+  for (const slice of result.heats.flatMap(({ slices }) => slices)) {
+    slice.detail = { otherConnections: null }
+    delete slice.longest
+  }
   keepDigests(context, 'study', { ...partsOf(result.heats), figures: analyse(STUDY, result) })
 })
 
 /** Servers of the world, and a generator that also offers open loops. */
 function simulateLoads(world: World, result: Result) {
   const { generator, start, load } = simulate(world, result)
-  const offer: LastingGenerator['offer'] = async ({ target, rate, durationMs = 0, onPhase }) => {
+  const run: Generator['run'] = async (plan) => {
+    const { target, rate, durationMs, onPhase } = plan
+    if (rate === undefined) return generator.run(plan)
     await onPhase?.('open')
     const seconds = durationMs / 1000
-    const done = load(target as Target, seconds)
+    const done = load(target, seconds)
     const capacity = done.requests / done.seconds
     return loadOf({ capacity, seconds, rate })
   }
-  return { start, generator: { ...generator, offer } as unknown as LastingGenerator }
+  return { start, generator: { ...generator, run } }
 }
 
 interface Offered {

@@ -40,7 +40,7 @@ const failing = (system: string) => (result: Result) => {
 }
 
 const UNDECIDED: [what: string, 'twice' | 'wide', RegExp, (result: Result) => void, Rates?][] = [
-  ['a failed gate', 'twice', /^slow is void: 3 requests failed/, failing('slow')],
+  ['a failed gate', 'twice', /^slow is void: 3 of [\d,]+ requests failed/, failing('slow')],
   [
     'a broken contract',
     'twice',

@@ -4,10 +4,10 @@ import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { commonRate } from '../../src/experiment/open-loop.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
-import type { LastingGenerator } from '../../src/load/generator.ts'
 import { baseOf, measureAtCommonRate } from '../../src/measure/common-rate.ts'
 import { measurePasses, runHeat } from '../../src/measure/heat.ts'
 import { runHeats } from '../../src/measure/heats.ts'
+import type { Generator } from '../../src/measure/load.ts'
 import type { Cell } from '../../src/result/cell.ts'
 import type { ProbeRace } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
@@ -32,7 +32,7 @@ const ACCOUNT = {
 interface Setting {
   seed?: number
   onRun?(plan: LoadOptions): void
-  offer?: LastingGenerator['offer']
+  offer?: Generator['run']
   measure?: typeof measurePasses
 }
 
@@ -64,7 +64,10 @@ function heatOf(
       running: new Map(running),
       ...{ failures: new Map(), launches: async () => [], stop: async () => {} },
     }),
-    generator: Object.assign(generator, { offer }),
+    generator: {
+      ...generator,
+      run: (plan) => (offer && plan.rate !== undefined ? offer(plan) : generator.run(plan)),
+    },
     workloadOf: () => ({ path: '/json', expect: {} }),
     ...{ measure, signal: new AbortController().signal, onProgress() {} },
   })
@@ -195,14 +198,14 @@ describe('one rate for all', () => {
           })
         await measureAtCommonRate(course, { experiment: LATE, settings, known: known ?? undefined })
       },
-      offer: (async ({ rate = 0, onPhase }: Parameters<LastingGenerator['offer']>[0]) => {
+      offer: (async ({ rate = 0, onPhase }: Parameters<Generator['run']>[0]) => {
         await onPhase?.('open')
         return {
           ...{ rate, requests: 0, seconds: 1, checked: 0, errors: {}, lag: null },
           ...{ self: { bound: false }, openLoop: { offered: rate, achieved: rate } },
           histograms: { latency: histogramOf(uniform(1000, 1)), lag: left.shift() ?? null },
         }
-      }) as unknown as LastingGenerator['offer'],
+      }) as unknown as Generator['run'],
     })
     return { loads: trials.map(({ cell }) => cell.replace('race ', '')).toSorted(), ...commonRate }
   }

@@ -126,7 +126,7 @@ const REFUSED: [subjects: Record<string, Subject>, sentence: RegExp, endsInMs?: 
   ],
   [
     { failing: { respond: later(saying('x'), saying('x', 500)), errors: { status: 9 } } },
-    /^failing cannot be raced \(GET \/\): 9 of 1000 requests failed \(9 status\); it now responds with status 500: "x"\.$/,
+    /^failing cannot be raced \(GET \/\): 9 of 1,000 requests failed \(9 status\); it now responds with status 500: "x"\.$/,
   ],
   [
     { starting: { respond: later(saying('starting'), saying('hello')), errors: { body: 9 } } },
@@ -179,13 +179,13 @@ describe('what fits into --max-time', () => {
       if (capacity !== undefined) for (const { id } of result.cells) rates.set(id, capacity)
       return new Map([['GET /', { startMs, rates, openRate }]])
     }
-    return { experiment, result, paceOf }
+    return { result, paceOf }
   }
 
   test('are as many starts as there is time for, at least those planned; fast servers need less for a latency', () => {
-    const { experiment, result, paceOf } = plan(10, 500)
+    const { result, paceOf } = plan(10, 500)
     const startsIn = (seconds: number, ...pace: Parameters<typeof paceOf>) =>
-      startsWithin(seconds * 1000, experiment, result, paceOf(...pace))
+      startsWithin(seconds * 1000, result, paceOf(...pace))
     equal(startsIn(20, 10_000), 10)
     const [fast, slow] = [startsIn(300, 10_000), startsIn(300, 50)]
     ok(fast > 50 && slow > 30 && fast > 1.3 * slow, `${fast} and ${slow}`)
@@ -197,8 +197,8 @@ describe('what fits into --max-time', () => {
 
   test('are latencies, if a verdict leaves time for them or a rate was asked for', () => {
     const fitsIn = (seconds: number, heats = 5, rate?: number) => {
-      const { experiment, result, paceOf } = plan(heats, 1250, rate)
-      return fitsLatencies(seconds * 1000, experiment, result, paceOf(10_000))
+      const { result, paceOf } = plan(heats, 1250, rate)
+      return fitsLatencies(seconds * 1000, result, paceOf(10_000))
     }
     deepEqual([fitsIn(21), fitsIn(60), fitsIn(21, 5, 100), fitsIn(21, 2)], [false, true, true, true])
   })

@@ -1,81 +1,20 @@
-import assert, { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LoadError } from '@startgrid/loadgen/plan.ts'
-import type { Target } from '@startgrid/wire/target.ts'
 import { whyRunFailed } from '../../src/cli/measure.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import { LastingGenerator } from '../../src/load/generator.ts'
 import { tcpCounter } from '../../src/measure/load.ts'
 import { runExperiment } from '../../src/measure/run.ts'
 import type { Study } from '../../src/result/experiment.ts'
 import type { Result } from '../../src/result/result.ts'
 
 /** What only real processes show: a generator, the kernel's counters, and a study as small as one can be. */
-
-let asked = 0
-let onAsked = (): void => {}
-const server = createServer((_request, response) => {
-  asked++
-  onAsked()
-  response.end('Hello World!')
-})
-let target: Target & { port: number }
-before(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  target = { host: '127.0.0.1', port: typeof address === 'object' ? (address?.port ?? 0) : 0 }
-})
-after(() => server.close().closeAllConnections())
-
-const planOf = (durationMs: number, connections = 4) => ({ target, path: '/', connections, durationMs })
-
-test('a generator’s process is named, replaced if it dies, and gone after stop', async (t) => {
-  const generator = new LastingGenerator([undefined])
-  t.after(() => generator.stop())
-  equal(await generator.responseLength({ target, path: '/' }), 12)
-  await generator.start()
-  const [first] = generator.pids()
-  assert.ok(first)
-  const running = generator.run(planOf(60_000))
-  process.kill(first, 'SIGKILL')
-  await assert.rejects(running, LoadError)
-  ok((await generator.run(planOf(300))).requests > 0)
-  const [second] = generator.pids()
-  assert.ok(second && second !== first)
-
-  // A slice that is ended early says what it measured until then.
-  const abortion = new AbortController()
-  asked = 0
-  onAsked = () => {
-    if (asked > 100) abortion.abort()
-  }
-  const slice = await generator.run({ ...planOf(60_000), signal: abortion.signal })
-  ok(slice.requests > 0 && slice.seconds < 60)
-  deepEqual(slice.errors, {})
-  ok((slice.bytes ?? 0) > 'Hello World!'.length, 'headers count')
-
-  await generator.stop()
-  assert.throws(() => process.kill(second, 0), { code: 'ESRCH' })
-  deepEqual(generator.pids(), [])
-})
-
-test('several processes offer one load, and no more of them than there are connections', async (t) => {
-  const generator = new LastingGenerator([undefined, undefined])
-  t.after(() => generator.stop())
-  for (const connections of [4, 1]) {
-    const { requests, errors } = await generator.run(planOf(300, connections))
-    ok(requests > 0)
-    deepEqual(errors, {})
-  }
-  equal(generator.pids().length, 2)
-})
 
 test('the kernel’s counters are read by their names; what is not there is not zero', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-snmp-'))
@@ -87,8 +26,11 @@ test('the kernel’s counters are read by their names; what is not there is not 
   equal(tcpCounter('PassiveOpens', '/nowhere'), undefined)
   if (process.platform !== 'linux') return
   const counted = tcpCounter('PassiveOpens') ?? 0
-  const socket = connect(target.port, '127.0.0.1')
-  await new Promise((resolve) => socket.once('close', resolve).end('GET / HTTP/1.0\r\n\r\n').resume())
+  const server = createServer((one) => one.end()).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  await new Promise((resolve) => socket.once('close', resolve).resume())
   ok((tcpCounter('PassiveOpens') ?? 0) > counted)
 })
 

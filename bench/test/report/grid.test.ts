@@ -71,7 +71,7 @@ test('what is best is bold, and what is void is red and has its reason below the
   assert.ok(lineOf('28,470').startsWith('\u001b[1m'))
   const text = formatMarkdown(documentOf(smallRace()))
   assert.match(text, /^\| ~~koa~~ +\| +\| +\| +\| +void \| +\|/m)
-  assert.match(text, /^- Void: koa \(48 requests failed beside [\d,]+ responses: 48 timeout\)\.$/m)
+  assert.match(text, /^- Void: koa \(48 of [\d,]+ requests failed \(48 timeout\)\)\.$/m)
 })
 
 const STREAMS: [

@@ -65,13 +65,13 @@ test('one that responds otherwise under load is void, and the sentence says why'
   const result = raced(failing)
   match(
     findingOf(result),
-    /^after and before were not compared \(32 connections, .*\): after is void \([\d,]+ requests failed beside [\d,]+ responses: [\d,]+ status\)$/,
+    /^after and before were not compared \(32 connections, .*\): after is void \([\d,]+ of [\d,]+ requests failed \([\d,]+ status\)\)$/,
   )
   const alone = raced((one) => {
     amongCommands(one, ['after'])
     failing(one)
   })
-  match(findingOf(alone), /^after is void \([\d,]+ requests failed .* status\)$/)
+  match(findingOf(alone), /^after is void \([\d,]+ of [\d,]+ requests failed \(.* status\)\)$/)
 })
 
 /** With so many starts. */

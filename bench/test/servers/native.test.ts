@@ -65,7 +65,7 @@ test('systems with one launch key share an app and an NGINX, the others have the
     deepEqual(pidsOf('behind'), pidsOf('twin behind'))
     notEqual(pidsOf('behind').length, 0)
     notEqual(String(pidsOf('study')), String(pidsOf('behind')))
-    const started = await launches(entrants.map(({ cell }) => cell))
+    const started = await launches()
     deepEqual(
       started.map((one) => one.app),
       ['node/hello', 'nginx', 'node/hello#2', 'study'],

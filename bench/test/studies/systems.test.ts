@@ -10,8 +10,9 @@ import { gunzipSync } from 'node:zlib'
 import { checkConformance, formatReport } from '@startgrid/conformance/runner.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import type { Target } from '@startgrid/wire/target.ts'
+import { newCell } from '../../src/experiment/cells.ts'
 import type { LoadRace, Study } from '../../src/result/experiment.ts'
-import { startSystem } from '../../src/servers/native/systems.ts'
+import { startSystems } from '../../src/servers/native/systems.ts'
 import { clusterStudy } from '../../studies/cluster/study.ts'
 import { expressToFastify } from '../../studies/express-to-fastify/study.ts'
 import { nginxProxy } from '../../studies/nginx-proxy/study.ts'
@@ -31,9 +32,11 @@ async function withSystem<Value>(
   name: string,
   use: (target: Target) => Promise<Value>,
 ): Promise<Value> {
-  const { target, stop } = await startSystem(systems[name] ?? assert.fail(name), { nginx })
+  const cell = newCell({ id: name, race: '', app: name })
+  const system = systems[name] ?? assert.fail(name)
+  const { running, failures, stop } = await startSystems([{ cell, system, nginx, cpus: undefined }], null)
   try {
-    return await use(target)
+    return await use(running.get(name)?.target ?? assert.fail(failures.get(name)))
   } finally {
     await stop()
   }

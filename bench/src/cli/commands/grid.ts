@@ -1,8 +1,8 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { LEAST_HEATS, leastTimeMs } from '../../experiment/budget.ts'
 import { gridExperiment } from '../../experiment/grid.ts'
 import { createResult } from '../../experiment/result.ts'
+import { LEAST_HEATS, leastTimeMs } from '../../experiment/time.ts'
 import { runExperiment } from '../../measure/run.ts'
 import { commandOf } from '../../report/output.ts'
 import type { Result } from '../../result/result.ts'
@@ -29,9 +29,9 @@ export async function gridCommand(args: readonly string[], program: Program): Pr
 }
 
 /** @throws {UsageError} if the time is too short for two heats of every role */
-function assertFits({ cells, settings }: Result): void {
-  const { maxTimeMs, heats } = settings
-  const leastMs = leastTimeMs({ cells, settings })
+function assertFits(result: Result): void {
+  const { maxTimeMs, heats } = result.settings
+  const leastMs = leastTimeMs(result)
   if (maxTimeMs === null || maxTimeMs >= leastMs || heats < LEAST_HEATS) return
   throw new UsageError(
     `--max-time ${Math.floor(maxTimeMs / 1000)}s is too short for two heats of every role, without which there are no intervals: ` +

@@ -70,8 +70,7 @@ function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
 function assertFits(options: RaceOptions): void {
   const { heats, maxTimeMs = Number.POSITIVE_INFINITY, systems } = options
   if (heats < LEAST_STARTS || systems.length < 2) return
-  const { experiment, result } = begin(options, systems)
-  const leastMs = leastRaceMs(experiment, result)
+  const leastMs = leastRaceMs(begin(options, systems).result)
   if (maxTimeMs >= leastMs) return
   throw new UsageError(
     `--max-time ${Math.floor(maxTimeMs / 1000)}s is too short for ${LEAST_STARTS} starts of each system, without which there is no verdict: give it at least ${Math.ceil(leastMs / 1000)}s.`,

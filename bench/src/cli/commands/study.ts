@@ -4,7 +4,8 @@ import { readCommandLine } from '@startgrid/cli/options.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
 import { PUBLISHED, STUDIES } from '../../../studies/index.ts'
 import { createStudyResult } from '../../experiment/result.ts'
-import { chooseRaces, plannedMs } from '../../experiment/study.ts'
+import { chooseRaces } from '../../experiment/study.ts'
+import { plannedMs } from '../../experiment/time.ts'
 import { runExperiment } from '../../measure/run.ts'
 import { commandOf } from '../../report/output.ts'
 import { type Claim, publishedRatio, type Study } from '../../result/experiment.ts'
@@ -34,7 +35,7 @@ export async function studyCommand(args: readonly string[], program: Program): P
     return 0
   }
   if (planned.length > 1) {
-    const total = planned.reduce((sum, { study, result }) => sum + plannedMs(study, result), 0)
+    const total = planned.reduce((sum, { result }) => sum + plannedMs(result), 0)
     process.stderr.write(
       `${listOf(planned.map(({ study }) => study.name))}: about ${formatMinutes(total)} (minutes:seconds).\n`,
     )

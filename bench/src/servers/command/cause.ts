@@ -3,14 +3,14 @@ import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Asked } from '../../result/experiment.ts'
-import { differenceOf, learn, type Template } from './equal-work.ts'
+import { differenceOf, type Learnt, learn } from './equal-work.ts'
 import { askOften, quote } from './request.ts'
 
 /** What a server was asked under load, and what it gave before. */
 export interface Known {
   asked: Asked
   status: number
-  template: Template
+  learnt: Learnt
   first: Response
 }
 
@@ -51,16 +51,13 @@ export async function causeOf(
 
 async function otherResponse(
   target: Target,
-  { asked, status, template, first }: Known,
+  { asked, status, learnt, first }: Known,
 ): Promise<string | undefined> {
-  const until = performance.now() + MOST_MS
-  let count = 0
-  for await (const { response } of askOften(target, asked, PATIENCE_MS)) {
+  for await (const { response } of askForAWhile(target, asked)) {
     if (response.status !== status)
       return `it now responds with status ${response.status}: ${quote(response)}`
-    if (differenceOf(learn([response.body]).template, template) !== undefined)
+    if (differenceOf(learn([response.body]).template, learnt.template) !== undefined)
       return `at first it responded ${quote(first)}, and later ${quote(response)}: if it was still starting, --ready-path says what tells that it is ready`
-    if (++count === MOST_RESPONSES || performance.now() > until) return undefined
   }
   return undefined
 }
@@ -79,11 +76,16 @@ async function keptOpen(target: Target, count: number): Promise<number> {
 
 /** Responses on one connection before it was closed; undefined if it was not. */
 async function servedByOne(target: Target, asked: Asked): Promise<number | undefined> {
+  for await (const { connection, count } of askForAWhile(target, asked)) if (connection > 1) return count
+  return undefined
+}
+
+/** @returns what it responds, with the number of responses before that */
+async function* askForAWhile(target: Target, asked: Asked) {
   const until = performance.now() + MOST_MS
   let count = 0
-  for await (const { connection } of askOften(target, asked, PATIENCE_MS)) {
-    if (connection > 1) return count
-    if (++count === MOST_RESPONSES || performance.now() > until) return undefined
+  for await (const one of askOften(target, asked, PATIENCE_MS)) {
+    yield { ...one, count }
+    if (++count === MOST_RESPONSES || performance.now() > until) return
   }
-  return undefined
 }

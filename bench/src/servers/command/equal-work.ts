@@ -123,28 +123,20 @@ function commonOf(template: Template, other: Template): Template {
   return common
 }
 
-/** Beyond so many differences, what lies between the common ends counts as different. */
+/** With more differences, all of it counts as different. */
 const MOST_EDITS = 1000
 
 /** Pairs of places with the same token, in order: a longest common subsequence. What is masked equals nothing. */
 function matchesOf(one: Template, other: Template): (readonly [number, number])[] {
-  const same = (a?: string | null, b?: string | null) => a !== null && a === b
-  const least = Math.min(one.length, other.length)
-  let start = 0
-  while (start < least && same(one[start], other[start])) start++
-  let end = 0
-  while (end < least - start && same(one.at(-1 - end), other.at(-1 - end))) end++
-  const middle = (all: Template) => all.slice(start, all.length - end)
-  const options = { comparator: same, maxEditLength: MOST_EDITS }
-  const changes = diffArrays(middle(one), middle(other), options)
-  const matches = Array.from({ length: start }, (_, index) => [index, index] as const)
-  let [i, j] = [start, start]
+  const comparator = (a: string | null, b: string | null) => a !== null && a === b
+  const changes = diffArrays([...one], [...other], { comparator, maxEditLength: MOST_EDITS })
+  const matches: [number, number][] = []
+  let [i, j] = [0, 0]
   for (const { count, added, removed } of changes ?? []) {
     if (!(added || removed)) for (let k = 0; k < count; k++) matches.push([i + k, j + k])
     if (!added) i += count
     if (!removed) j += count
   }
-  for (let k = end; k > 0; k--) matches.push([one.length - k, other.length - k])
   return matches
 }
 

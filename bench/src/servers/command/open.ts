@@ -18,8 +18,8 @@ interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress
 }
 
 /**
- * Servers that nobody here wrote: commands, and what runs already, on this machine or in a private network. It loads nothing of the other environments, for it is also in
- * packages/startgrid.
+ * Servers that nobody here wrote: commands, and what runs already, on this machine or in a private network. It is also in packages/startgrid, so it
+ * loads nothing of servers/native.
  */
 export async function openCommands(
   experiment: Experiment,
@@ -82,11 +82,8 @@ export async function openCommands(
       return {
         running: new Map([...started].map(([{ id }, one]) => [id, serverOf(one, cores)])),
         ...{ failures, startMs },
-        launches: async (loaded) =>
-          [...started].flatMap(([cell, one]) => (loaded.includes(cell) ? [launchOf(cell, one)] : [])),
-        stop: async () => {
-          await Promise.all([...started.values()].map((one) => one.stop()))
-        },
+        launches: async () => [...started].map(([cell, one]) => launchOf(cell, one)),
+        stop: async () => void (await Promise.all(each.map((one) => one.stop()))),
       }
     },
   }
@@ -120,7 +117,7 @@ function serverOf({ target, pids, whyEnded }: Running, cores: Cores | null): Ser
     ...{ target, whyEnded },
     beginAccount: async (generator) => {
       const app = pids()
-      const subject = { proxy: [], generator: generator.pids(), cores }
+      const subject = { proxy: [], generator, cores }
       return beginAccountOf({ ...subject, app: app.length > 0 ? app : undefined })
     },
   }
@@ -137,12 +134,9 @@ function launchOf({ app }: Cell, { startup, readyMemory, pids }: Running): Launc
   }
 }
 
-/** A process that used less than this part of the busiest one's CPU, such as a package manager or a primary, does not work. */
-const WORKS = 0.25
-
-/** How many of these have worked since they were started. */
+/** How many of these have worked since they were started: a package manager or a primary uses much less CPU than the busiest one. */
 function workers(pids: readonly number[]): number {
   const used = pids.map((pid) => cpuSeconds([pid]) ?? 0)
   const most = Math.max(0, ...used)
-  return used.filter((seconds) => seconds > most * WORKS).length
+  return used.filter((seconds) => seconds > 0.25 * most).length
 }

@@ -46,8 +46,11 @@ export async function startProgram(
   }
   guard.add({ group })
   const launched = { groups: [group], mark: `${MARK}=${mark}` }
-  const output = new Tail()
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.add(chunk))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-KEPT_OUTPUT)
+    })
   const end = async (graceMs = 5000) => {
     const heeded = await endProcesses(launched, 'SIGTERM', graceMs)
     if (!heeded) await endProcesses(launched, 'SIGKILL', 10_000)
@@ -56,7 +59,7 @@ export async function startProgram(
     child.stderr.destroy()
     return !heeded
   }
-  return { child, group, launched, lastLines: () => output.last(), end }
+  return { child, group, launched, lastLines: () => linesOfError(output), end }
 }
 
 /**
@@ -120,30 +123,21 @@ export function toolsOf(directory: string, manager?: string): string {
   return found.length === 0 ? 'neither node nor bun' : listOf(found)
 }
 
-/** Most of these bytes of output are kept: the last ones. */
+/** So many characters of output are kept: the last ones. */
 const KEPT_OUTPUT = 64 * 1024
 const SHOWN_LINES = 3
 
-/** The end of an output, however long that is. */
-class Tail {
-  #text = ''
-
-  add(chunk: Buffer): void {
-    this.#text = (this.#text + chunk.toString()).slice(-KEPT_OUTPUT)
-  }
-
-  /** An error's own lines, which Node prints first and its stack after them; if there is none, the last lines. */
-  last(): string {
-    const lines = stripVTControlCharacters(this.#text)
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-    const thrown = lines.findLastIndex((line) => /^(?:[\w.:]*(?:Error|Exception)\b|panic:)/.test(line))
-    const from = thrown < 0 ? lines.findIndex((line) => /\berr(?:or)?\b|\bfatal\b/i.test(line)) : thrown
-    const found = from < 0 ? lines.slice(-SHOWN_LINES) : lines.slice(from, from + SHOWN_LINES)
-    const stack = found.findIndex((line) => /^\s+at /.test(line))
-    return found
-      .slice(0, stack < 0 ? undefined : stack)
-      .join(' | ')
-      .slice(0, 300)
-  }
+/** An error's own lines, which Node prints first and its stack after them; if there is none, the last lines. */
+function linesOfError(output: string): string {
+  const lines = stripVTControlCharacters(output)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const thrown = lines.findLastIndex((line) => /^(?:[\w.:]*(?:Error|Exception)\b|panic:)/.test(line))
+  const from = thrown < 0 ? lines.findIndex((line) => /\berr(?:or)?\b|\bfatal\b/i.test(line)) : thrown
+  const found = from < 0 ? lines.slice(-SHOWN_LINES) : lines.slice(from, from + SHOWN_LINES)
+  const stack = found.findIndex((line) => /^\s+at /.test(line))
+  return found
+    .slice(0, stack < 0 ? undefined : stack)
+    .join(' | ')
+    .slice(0, 300)
 }

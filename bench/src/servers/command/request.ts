@@ -59,8 +59,9 @@ export async function* askOften(
   }
 }
 
-export function isExpected({ status }: Response, asked: { status?: number }): boolean {
-  return asked.status === undefined ? status >= 200 && status < 300 : status === asked.status
+/** @param wanted undefined: any 2xx */
+export function isExpected({ status }: Response, wanted: number | undefined): boolean {
+  return wanted === undefined ? status >= 200 && status < 300 : status === wanted
 }
 
 /** The first 100 characters of a body, for a person's eyes: in a file, it might be a secret. */

@@ -104,12 +104,11 @@ export async function startCommand(command: Command, options: StartOptions): Pro
   try {
     const target = await becomeReady({ port, command, signal, whyEnded, pids, tell })
     const startup = (performance.now() - beganAt) / 1000
-    if ('socketPath' in target) isElsewhere(nameOf(target.socketPath))
-    else if (target.port !== port) isElsewhere(nameOf(target.port))
+    const place = 'socketPath' in target ? target.socketPath : target.port
+    if (place !== port) isElsewhere(nameOf(place))
     // What called setsid and was left by its parent is in no tree.
-    const all = findProcesses(launched)
     const known = new Set(pids())
-    roots = [...roots, ...all.filter((pid) => !known.has(pid))]
+    roots.push(...findProcesses(launched).filter((pid) => !known.has(pid)))
     const startCpu = cpuSeconds(pids()) ?? 0
     return { target, startup, startCpu, readyMemory: currentMemory(pids()), pids, whyEnded, stop }
   } catch (error) {
@@ -127,13 +126,9 @@ function remedyFor(lines: string): string {
   return ''
 }
 
-interface Becoming {
+interface Becoming extends Pick<StartOptions, 'signal' | 'tell'>, Pick<CommandServer, 'whyEnded' | 'pids'> {
   port: number
   command: Command
-  signal: AbortSignal
-  whyEnded(): string | undefined
-  pids(): number[]
-  tell(text: string): void
 }
 
 /** @returns where it is ready: on its port, or else on the only one on which it listens */
@@ -142,11 +137,8 @@ async function becomeReady({ port, command, signal, whyEnded, pids, tell }: Beco
   const beganAt = performance.now()
   const places = () => listeningPlaces(pids())
   let targets = onPort(port)
-  let [elsewhere, lookedAt, tellAt]: [number | string | undefined, number, number] = [
-    undefined,
-    beganAt,
-    TELL_MS,
-  ]
+  let elsewhere: number | string | undefined
+  let [lookedAt, tellAt] = [beganAt, beganAt + TELL_MS]
   let last: Response | undefined
   let otherwiseAt: number | undefined
   for (;;) {
@@ -156,27 +148,21 @@ async function becomeReady({ port, command, signal, whyEnded, pids, tell }: Beco
     const now = performance.now()
     const isOtherwise = otherwiseAt !== undefined && readyTimeoutMs === undefined
     const until = isOtherwise ? (otherwiseAt ?? 0) + OTHERWISE_MS : beganAt + (readyTimeoutMs ?? READY_MS)
-    const { target, seen } = await look(
-      targets,
-      ready,
-      Math.max(100, Math.min(RESPONSE_MS, until - now)),
-      signal,
-    )
+    const patienceMs = Math.max(100, Math.min(RESPONSE_MS, until - now))
+    const { target, seen } = await look(targets, ready, patienceMs, signal)
     const isResponse = !(seen instanceof NoResponse)
-    if (isResponse && isExpected(seen, ready)) return target
+    if (isResponse && isExpected(seen, ready.status)) return target
     if (isResponse) {
       last = seen
       otherwiseAt = seen.status === 503 ? undefined : (otherwiseAt ?? now)
     }
-    const spentMs = performance.now() - beganAt
+    const lookedFor = performance.now() - beganAt
     const isLate = performance.now() > until
-    if (isLate || spentMs > tellAt) {
+    if (isLate || performance.now() > tellAt) {
       if (last !== undefined) tell(`responded: ${quote(last)}`)
-      const why =
-        last !== undefined
-          ? whyOtherwise(last, ready)
-          : whySilent(port, places(), ready, isResponse ? undefined : seen.failure)
-      if (isLate) throw new Error(`${why} after ${Math.round(spentMs / 100) / 10} s: see --ready-timeout`)
+      const failure = isResponse ? undefined : seen.failure
+      const why = last === undefined ? whySilent(port, places(), ready, failure) : whyOtherwise(last, ready)
+      if (isLate) throw new Error(`${why} after ${Math.round(lookedFor / 100) / 10} s: see --ready-timeout`)
       tell(`is not ready yet: ${why}. It has ${Math.round((until - beganAt) / 1000)} s (--ready-timeout).`)
       tellAt = Number.POSITIVE_INFINITY
     }

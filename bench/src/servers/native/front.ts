@@ -15,6 +15,7 @@ import {
   renderHttp,
   renderMain,
   renderTemporaryPaths,
+  TOPOLOGIES,
 } from '@startgrid/nginx/render.ts'
 import { ASSETS_DIR } from '@startgrid/shared/page/server.js'
 import type { Target } from '@startgrid/wire/target.ts'
@@ -32,50 +33,35 @@ export interface Route {
   assets: boolean
 }
 
-interface FrontOptions {
-  workers: number
-  /** As taskset writes them; undefined: all. */
-  cpus: string | undefined
-}
-
 /** Both sides of the 10,000 connections of a study, in one worker. */
 const CONNECTIONS = 24_000
 
 const ASSETS_PATH = fileURLToPath(ASSETS_DIR).replace(/\/$/, '')
 
-/** The kinds that only studies need; their templates are in nginx/conf/studies. Each has an NGINX of its own. */
-const STUDY_KINDS = [
-  ...(['return-200', 'balanced', 'bare', 'bare-naive'] as const),
-  ...(['bare-naive-socket', 'nginx-naive', 'scgi-socket'] as const),
-] as const
-type StudyKind = (typeof STUDY_KINDS)[number]
-
-function isStudyKind(kind: FrontKind): kind is StudyKind {
-  return STUDY_KINDS.some((one) => one === kind)
+/** All others only studies need: each has an NGINX of its own, and a template in nginx/conf/studies. */
+function isOfGrid(kind: FrontKind): kind is Front['topology'] {
+  return TOPOLOGIES.some((one) => one === kind)
 }
 
 /**
  * Starts an NGINX with these routes.
+ * @param options `cpus` as taskset writes them; undefined: all
  * @returns its addresses are those of the routes, in the same order
  * @throws {Error} one sentence
  */
 export async function startFronts(
   nginx: Nginx,
   routes: readonly Route[],
-  { workers, cpus }: FrontOptions,
+  { workers, cpus }: { workers: number; cpus: string | undefined },
 ): Promise<Instance> {
   const process = { workers, ...(cpus !== undefined && { cpus }) }
   const [first] = routes
-  if (first === undefined || !isStudyKind(first.kind))
+  if (first === undefined || isOfGrid(first.kind))
     return startNginx(nginx, { ...process, fronts: routes.map(frontOf) })
-  const { kind, certificate } = first
-  const port = await claimPort({ host: '127.0.0.1', port: 0 })
-  const listen = {
-    host: '127.0.0.1',
-    port,
-    ...(certificate && { ca: readFileSync(certificate.certificate, 'utf8') }),
-  }
-  const server = renderStudy(kind, { ...first, listen: formatAddress(listen) })
+  const { certificate } = first
+  const place = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+  const listen = { ...place, ...(certificate && { ca: readFileSync(certificate.certificate, 'utf8') }) }
+  const server = renderStudy(first, formatAddress(listen))
   const config = (main: MainOptions): string => {
     const http = [renderTemporaryPaths(main.dir), renderHttp(), server]
     return [renderMain(main, CONNECTIONS), 'http {', ...http, '}', ''].join('\n')
@@ -83,11 +69,8 @@ export async function startFronts(
   return startNginx(nginx, { ...process, config, listen: [listen] })
 }
 
-/** What stands behind an NGINX that is alone. */
-const NOBODY = { host: '127.0.0.1', port: 1 }
-
-function frontOf({ kind, upstreams: [upstream = NOBODY], assets }: Route, index: number): Front {
-  if (isStudyKind(kind)) throw new Error(`An NGINX of kind ${kind} has one route.`)
+function frontOf({ kind, upstreams: [upstream], assets }: Route, index: number): Front {
+  if (!isOfGrid(kind) || upstream === undefined) throw new Error(`An NGINX of kind ${kind} has one route.`)
   return {
     name: `front-${index}`,
     topology: kind,
@@ -97,12 +80,8 @@ function frontOf({ kind, upstreams: [upstream = NOBODY], assets }: Route, index:
   }
 }
 
-interface StudyServer extends Omit<Route, 'kind' | 'assets'> {
-  listen: string
-}
-
 /** The blocks of a kind that only studies need, for the `http` block. */
-function renderStudy(kind: StudyKind, { listen, upstreams, lines = '', certificate }: StudyServer): string {
+function renderStudy({ kind, upstreams, lines = '', certificate }: Route, listen: string): string {
   return fill(readFileSync(join(CONF, `studies/${kind.replace(/-socket$/, '')}.conf.template`), 'utf8'), {
     LISTEN: certificate ? `${listen} ssl` : listen,
     LINES: certificate

@@ -50,7 +50,7 @@ async function findUsualNginx(
   if (found.kind === 'none')
     warn({
       kind: 'tools',
-      text: `${plural(needing.length, 'cell')} behind NGINX or in it ${isOrAre(needing.length)} skipped. ${found.describe()}`,
+      text: `Skipped without NGINX: ${plural(needing.length, 'cell')} behind it or in it. ${found.describe()}`,
     })
   else progress.say(`Using ${found.describe()}.`)
   for (const cell of needing) cell.skipped ??= whyImpossible(systemOf(experiment, cell), nginx)
@@ -58,13 +58,9 @@ async function findUsualNginx(
   if (nginx !== undefined && lacking > 0)
     warn({
       kind: 'tools',
-      text: `${plural(lacking, 'cell')} of njs ${isOrAre(lacking)} skipped, because ${nginx.describe()} cannot run njs: install its njs module.`,
+      text: `Skipped without njs: ${plural(lacking, 'cell')}. ${nginx.describe()} cannot run it: install its njs module.`,
     })
   return nginx
-}
-
-function isOrAre(count: number): string {
-  return count === 1 ? 'is' : 'are'
 }
 
 const NO_NJS = 'NGINX has no njs module'

@@ -4,15 +4,14 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { runtimeOf } from '@startgrid/grid/apps.ts'
-import { type Launch, launch, NEVER_SHED, type Startable } from '@startgrid/grid/launcher.ts'
+import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { pin } from '@startgrid/machine/cores.ts'
 import { peakMemory, processTree, serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { newCell } from '../../experiment/cells.ts'
 import type { Cell } from '../../result/cell.ts'
-import type { Program, System } from '../../result/experiment.ts'
+import type { System } from '../../result/experiment.ts'
 import type { Settings } from '../../result/settings.ts'
 import { beginAccountOf, type Server, type Servers } from '../servers.ts'
 import { certificateOf, type Route, startFronts } from './front.ts'
@@ -84,10 +83,9 @@ export async function startSystems(entrants: readonly Entrant[], cores: Settings
   return {
     running: new Map([...parts].map(([{ cell }, one]) => [cell.id, serverOf(one, cores)])),
     failures,
-    launches: async (cells) => {
+    launches: async () => {
       const peaks = new Map<string, number | null>()
       for (const [one, own] of parts) {
-        if (!cells.some(({ id }) => id === one.cell.id)) continue
         peaks.set(launchOf(one), peakMemory(appPids(own)) ?? null)
         if (isShared(one) && own.nginx !== undefined) peaks.set('nginx', peakMemory(own.nginx.pids()) ?? null)
       }
@@ -100,19 +98,6 @@ export async function startSystems(entrants: readonly Entrant[], cores: Settings
       rmSync(directory, { recursive: true, force: true })
     },
   }
-}
-
-/** Starts one system alone, on all cores. @throws {Error} with a sentence; nothing is left running */
-export async function startSystem(
-  system: System,
-  { nginx }: Pick<Entrant, 'nginx'>,
-): Promise<Pick<Server, 'target'> & Pick<Servers, 'stop'>> {
-  const cell = newCell({ id: system.title, race: '', app: system.title })
-  const { running, failures, stop } = await startSystems([{ cell, system, nginx, cpus: undefined }], null)
-  const server = running.get(cell.id)
-  if (server !== undefined) return { target: server.target, stop }
-  await stop()
-  throw new Error(`${system.title}: ${failures.get(cell.id)}.`)
 }
 
 /** Starts what the entrants of a group share; if that fails, all of them have failed. */
@@ -139,14 +124,16 @@ async function startGroups(
 async function startCopies({ cell, system }: Entrant, directory: string): Promise<Launch[]> {
   const { app, nginx, tls } = system
   if (app === undefined) return []
-  const path = join(directory, `${cell.app.replaceAll(/\W/g, '-')}.sock`)
-  const socket = nginx?.front.endsWith('-socket') ? { SOCKET: path } : {}
+  const { package: path, role, flags = [], runtime = runtimeOf(path), copies = 1 } = app
+  const SOCKET = join(directory, `${cell.app.replaceAll(/\W/g, '-')}.sock`)
+  const socket = nginx?.front.endsWith('-socket') ? { SOCKET } : {}
   const files = tls !== undefined && nginx === undefined ? await certificateOf(tls) : undefined
   const secure = files && { CERTIFICATE: files.certificate, KEY: files.key }
-  const options = { env: { ...MEASURABLE, ...app.env, ...socket, ...secure }, execArgv: flagsOf(app) }
-  const starts = await Promise.allSettled(
-    Array.from({ length: app.copies ?? 1 }, () => launch(startableOf(app), options)),
-  )
+  // Without WebAssembly Node cannot read TypeScript by itself.
+  const hook = flags.includes('--jitless') ? ['--import', strippedTypes(path)] : []
+  const options = { env: { ...MEASURABLE, ...app.env, ...socket, ...secure }, execArgv: [...flags, ...hook] }
+  const startable = { name: `${basename(path)}/${role}`, runtime, role, directory: join(ROOT, path) }
+  const starts = await Promise.allSettled(Array.from({ length: copies }, () => launch(startable, options)))
   const started = starts.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
   const failed = starts.find((one) => one.status === 'rejected')
   if (failed !== undefined) {
@@ -163,20 +150,6 @@ function keepTo(cpus: string | undefined, copies: readonly Launch[]): void {
       copies.flatMap(({ ready }) => processTree(ready.pid)),
       cpus,
     )
-}
-
-/** Without WebAssembly Node cannot read TypeScript by itself. */
-function flagsOf({ package: path, flags = [] }: Program): string[] {
-  return flags.includes('--jitless') ? [...flags, '--import', strippedTypes(path)] : [...flags]
-}
-
-function startableOf({ package: path, role, runtime }: Program): Startable {
-  return {
-    name: `${basename(path)}/${role}`,
-    runtime: runtime ?? runtimeOf(path),
-    role,
-    directory: join(ROOT, path),
-  }
 }
 
 async function startNginx(
@@ -209,8 +182,7 @@ function serverOf({ target, copies, nginx }: Parts, cores: Settings['cores']): S
       beginAccountOf({
         app: appPids({ copies, nginx }),
         proxy: first === undefined ? [] : (nginx?.pids() ?? []),
-        generator: generator.pids(),
-        cores,
+        ...{ generator, cores },
       }),
   }
 }
