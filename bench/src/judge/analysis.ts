@@ -67,7 +67,7 @@ function cpuOf(judged: readonly JudgedCell[], race: string, system: string): (nu
 }
 
 function figuresOf(
-  { cell, launches, slices, disturbed, openLoops, void: reason }: JudgedCell,
+  { cell, launches, slices, openLoops, void: reason }: JudgedCell,
   comparisons: Comparisons,
   heats: readonly Heat[],
 ): CellFigures {
@@ -83,9 +83,9 @@ function figuresOf(
   const handshakes = [...new Set(shown.flatMap((one) => one.handshakes))]
   return {
     ...{ cell: id, race, system },
-    ...{ launches: counted.length, slices, disturbed, openLoop: openLoops?.judged ?? null },
+    ...{ launches: counted.length, slices, openLoop: openLoops?.judged ?? null },
     figures: Object.fromEntries(figures),
-    cpu: { app: cpu('app'), proxy: cpu('proxy'), generator: cpu('generator') },
+    cpu: { app: cpu('app'), proxy: cpu('proxy') },
     coreUse: meanOf(shown.map(({ coreUse }) => coreUse)),
     peakMemory: {
       app: reason === null ? peakMemory(heats, race, cell.app) : null,

@@ -15,9 +15,8 @@ export type Measured = Pick<Result, 'cells' | 'heats' | 'conformance' | 'pilots'
 /** All that was measured of one cell, launch by launch. */
 export interface JudgedCell {
   cell: Cell
-  /** Slices that count, in all launches, and slices that others disturbed. */
+  /** Those that count, in all launches. */
   slices: number
-  disturbed: number
   /** Per heat of its race, in the order in which they were measured; null where nothing counts. */
   launches: (Launch | null)[]
   /** Null where its latency in open loop was not asked for. */
@@ -86,9 +85,6 @@ export function judgeCells(measured: Measured, judge: typeof whyVoid = whyVoid):
     return {
       ...{ cell, openLoops, void: reasons.get(cell) ?? null },
       slices: slices.flat().length,
-      disturbed: own
-        .flatMap((heat) => heat.slices)
-        .filter((one) => one.cell === cell.id && one.phase === 'measure' && one.disturbed).length,
       launches: cell.workload === null ? probesOf(cell, own) : own.map(launchIn),
     }
   })
@@ -112,7 +108,7 @@ function launchOf(
     proxy: sum((slice) => slice.cpuSeconds.proxy),
     generator: sum((slice) => slice.cpuSeconds.generator),
   }
-  const { app, proxy, generator } = cpuSeconds
+  const { app, proxy } = cpuSeconds
   const used = serverSeconds(cell, cpuSeconds)
   const opened = sum(({ detail }) => detail?.otherConnections ?? null)
   // Of a command.
@@ -130,7 +126,6 @@ function launchOf(
     cpu: {
       app: app && app / requests,
       proxy: cell.topology === 'direct' ? null : proxy && proxy / requests,
-      generator: generator && generator / requests,
     },
     coreUse: used && used / seconds / cell.cores.given,
     otherConnections: opened === null ? null : opened / requests,
@@ -144,7 +139,7 @@ function probesOf({ id }: Cell, heats: readonly Heat[]): (Launch | null)[] {
   const measured = probes.filter((probe) => probe !== undefined)
   const { kept } = keepQuiet(measured, ({ foreign }) => foreign === null || !isTakenPart(foreign))
   const nothing = { coreUse: null, otherConnections: null, handshakes: [] }
-  const cpu = { app: null, proxy: null, generator: null }
+  const cpu = { app: null, proxy: null }
   return probes.map((probe) =>
     probe !== undefined && kept.includes(probe) ? { logs: logsOf(probe.figures), cpu, ...nothing } : null,
   )

@@ -39,8 +39,6 @@ export function raceOf(layout: Layout, metric: MainMetric): RaceFigures | null {
     pairs,
     control: controlOf(layout),
     smallestEffect: smallestEffect(comparisons.flatMap(({ estimate }) => estimate ?? [])),
-    // The coefficient of variation of a lognormal variable.
-    launchSpread: layout.variances === null ? null : Math.sqrt(Math.expm1(layout.fit.pooled.variance)),
   }
 }
 

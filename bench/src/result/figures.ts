@@ -33,13 +33,11 @@ export interface CellFigures {
   launches: number
   /** Slices that count. */
   slices: number
-  /** Slices that others visibly disturbed. They do not count, unless they are most of a launch. */
-  disturbed: number
   /** Null where no latency was asked for. */
   openLoop: OpenLoop | null
   figures: Partial<Record<Metric, Interval>>
   /** CPU seconds per request, apart. */
-  cpu: { app: number | null; proxy: number | null; generator: number | null }
+  cpu: { app: number | null; proxy: number | null }
   /** Part of their cores that server and proxy used, 0 to 1. */
   coreUse: number | null
   /** Highest resident memory of all launches, in bytes. */
@@ -78,8 +76,6 @@ export interface RaceFigures {
   control: Control | null
   /** The smallest ratio above 1 that a typical pair had shown at 80 % power: alone, and with Holm's correction over all pairs. */
   smallestEffect: { single: number; adjusted: number } | null
-  /** Coefficient of variation of launches, pooled, as a part of 1. */
-  launchSpread: number | null
 }
 
 /** Cell `a` over cell `b`. */

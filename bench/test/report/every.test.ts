@@ -46,7 +46,7 @@ const RESULTS: readonly (readonly [name: string, result: Result])[] = [
 const UNKNOWN: readonly (readonly [isFigure: boolean, ...names: string[]])[] = [
   [true, 'low', 'high'],
   [true, 'app', 'proxy', 'generator', 'coreUse', 'upstreamConnections'],
-  [true, 'p', 'pAdjusted', 'smallest', 'launchSpread', 'taken', 'enoughMs', 'maxTimeMs'],
+  [true, 'p', 'pAdjusted', 'smallest', 'taken', 'enoughMs', 'maxTimeMs'],
   [false, 'finishedAt', 'governor', 'control', 'smallestEffect', 'cores'],
 ]
 

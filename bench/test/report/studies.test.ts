@@ -162,10 +162,10 @@ function overheadOf(races: readonly string[]): Result {
   const isMeasured = ({ race }: { race: string }) => races.includes(race)
   const result = createStudyResult(overhead, { profile: 'full', heats: 3, seed: 1 }, '')
   const cells = result.cells.filter(isMeasured).map(({ id, race, app: system }) => ({
-    ...{ cell: id, race, system, launches: 3, slices: 60, disturbed: 0, openLoop: null, coreUse: 1 },
+    ...{ cell: id, race, system, launches: 3, slices: 60, openLoop: null, coreUse: 1 },
     ...{ peakMemory: { app: null, proxy: null }, upstreamConnections: null, void: null },
     figures: { cpu: within(micros(system) / 1e6) },
-    cpu: { app: 1e-5, proxy: 2e-5, generator: null },
+    cpu: { app: 1e-5, proxy: 2e-5 },
   }))
   const steps = (overhead.steps ?? []).map((step) => ({
     ...{ ...step, cpu: null },
