@@ -15,8 +15,7 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
   'pnpm bench --target': 'pnpm bench race URL measures a server that already runs',
   'pnpm bench compare': 'pnpm bench race --git REF compares this directory with a commit, in pairs',
-  'pnpm bench --keep-voided':
-    'result.json has what was measured of a void cell, and the report why it is void',
+  'pnpm bench --keep-voided': 'result.json has what was measured of a void cell, and why it is void',
   'pnpm bench --precision': '--max-time 30m takes as many heats as fit; pnpm bench race has --precision',
   'pnpm bench --thorough': '--max-time 30m takes as many heats as fit',
   'pnpm bench capacity': 'pnpm load URL --rate N tells p99 at a rate of your choice',
@@ -24,13 +23,11 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench overload': 'pnpm reliability --fault overload tries it',
   'pnpm bench --publish': 'pnpm bench publish DIR stores the figures of a run in docs',
   'pnpm bench report --publish': 'pnpm bench publish DIR stores the figures of a run in docs',
-  'pnpm bench study --docs':
-    'pnpm bench publish DIR stores the figures of a run in docs, and makes the pages again',
+  'pnpm bench study --docs': 'pnpm bench publish DIR stores the figures of a run in docs',
   'pnpm bench grid': 'pnpm bench without a command races the grid',
   'pnpm bench overhead': 'pnpm bench study overhead measures it',
   'pnpm bench --slices': '--max-time 30m takes as many heats as fit',
-  'pnpm conformance --manners':
-    'docs/choosing-a-framework.md has a table of what changes from one framework to another',
+  'pnpm conformance --manners': 'docs/choosing-a-framework.md says how frameworks differ in that',
   'pnpm conformance --runs': 'the suite sends the same requests every time',
   'pnpm conformance --seed': 'the suite sends the same requests every time',
   'pnpm load --body-file': '--body "$(cat FILE)" sends a file\'s text',

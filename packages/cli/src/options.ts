@@ -35,14 +35,16 @@ function last<Value, Absent>(
   parse: (word: string) => Value | undefined,
   { absent, must }: { absent: Absent; must: string },
 ): Option<Value | Absent> {
-  const read = (words: readonly string[], name: string) => {
-    const word = words.at(-1)
-    if (word === undefined) return absent
-    const found = parse(word)
-    if (found === undefined) throw new UsageError(`${name} is '${word}', but must be ${must}.`)
-    return found
+  return {
+    ...option,
+    read: (words, name) => {
+      const word = words.at(-1)
+      if (word === undefined) return absent
+      const found = parse(word)
+      if (found === undefined) throw new UsageError(`${name} is '${word}', but must be ${must}.`)
+      return found
+    },
   }
-  return { ...option, read }
 }
 
 /** Any text. */
@@ -66,10 +68,8 @@ export function integer(
   const told = absent === undefined ? help : `${help} (default ${absent})`
   const parse = (word: string) =>
     /^\d{1,10}$/.test(word) && Number(word) >= min && Number(word) <= max ? Number(word) : undefined
-  return last({ value, help: told, ...rules }, parse, {
-    absent,
-    must: `a whole number from ${min} to ${max}`,
-  })
+  const must = `a whole number from ${min} to ${max}`
+  return last({ value, help: told, ...rules }, parse, { absent, must })
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
@@ -84,8 +84,7 @@ export function duration(
     const ms = Number(number) * (UNITS[unit] ?? Number.NaN)
     return ms >= min && ms <= max ? ms : undefined
   }
-  const example = max > 600_000 ? '90s or 10m' : '500ms or 2s'
-  const must = `a time from ${min}ms to ${max / 60_000}m, such as ${example}`
+  const must = `a time from ${min}ms to ${max / 60_000}m, such as 2s`
   return last({ value: 'T', help, ...rules }, parse, { absent: undefined, must })
 }
 
@@ -129,14 +128,10 @@ export function readCommandLine<Options extends Table>(
 }
 
 function wordsOf(args: readonly string[], options: Table, command: string) {
-  const types = Object.entries(options).map(([name, { value, short }]) => [
-    name,
-    {
-      type: value === null ? 'boolean' : 'string',
-      multiple: true,
-      ...(short !== undefined && { short }),
-    } as const,
-  ])
+  const types = Object.entries(options).map(([name, { value, short }]) => {
+    const type = value === null ? 'boolean' : 'string'
+    return [name, { type, multiple: true, ...(short !== undefined && { short }) }]
+  })
   try {
     return parseArgs({
       args: [...args],
@@ -144,18 +139,13 @@ function wordsOf(args: readonly string[], options: Table, command: string) {
       allowPositionals: true,
     })
   } catch (error) {
-    throw notUnderstood(error, command)
+    // Node's message, shortened to one sentence; of an option that is gone, what to use now.
+    const { message } = error as Error
+    const [, option] = /^Unknown option '(--?[\w-]+)/.exec(message) ?? []
+    const reason = message.split('. ')[0]?.replace(/\.$/, '')
+    const help = `${reason}. ${command} --help lists the options.`
+    throw new UsageError(insteadOf(`${command} ${option}`) ?? help)
   }
-}
-
-/** Node's message from `parseArgs`, shortened to one sentence; of an option that is gone, what to use now. */
-function notUnderstood(error: unknown, command: string): UsageError {
-  const message = error instanceof Error ? error.message : String(error)
-  const [, option] = /^Unknown option '(--?[\w-]+)/.exec(message) ?? []
-  const reason = message.split('. ')[0]?.replace(/\.$/, '')
-  return new UsageError(
-    insteadOf(`${command} ${option}`) ?? `${reason}. ${command} --help lists the options.`,
-  )
 }
 
 /** The options of a table, a line or more for each, no wider than 80 columns. */

@@ -77,9 +77,7 @@ function createLines(stream: NodeJS.WriteStream): Progress {
       if (step !== last) stream.write(`${step}, ${formatMinutes(clock.left())} left\n`)
       last = step
     },
-    say: (text) => {
-      stream.write(`${text}\n`)
-    },
+    say: (text) => void stream.write(`${text}\n`),
     stop: () => {},
   }
 }
@@ -107,16 +105,13 @@ export function startClock(expectedMs: number, now = () => performance.now()) {
 /** Milliseconds. A terminal and a package manager both pass on one Ctrl-C, so a second signal within this time is the same one. */
 const SAME_INTERRUPTION_MS = 500
 
-interface Interruption {
-  signal: AbortSignal
-  /** The exit code of an interrupted run: 130 after Ctrl-C, 143 after SIGTERM, 129 if the terminal was lost. */
-  code(): number
-}
-
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-/** The first signal asks for an orderly end. The second ends this process at once, and its children with it. */
-export function listenForInterruption(progress: Progress): Interruption {
+/**
+ * The first signal asks for an orderly end. The second ends this process at once, and its children with it.
+ * @returns the exit code of an interrupted run: 130 after Ctrl-C, 143 after SIGTERM, 129 if the terminal was lost
+ */
+export function listenForInterruption(progress: Progress): { signal: AbortSignal; code(): number } {
   const interruption = new AbortController()
   let at = 0
   let code = 0

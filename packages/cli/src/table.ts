@@ -26,20 +26,15 @@ export interface ItemColumn<Item> extends Column {
   text: (item: Item) => string
 }
 
-const aligned =
-  (align: Column['align']) =>
-  <Item>(heading: string, priority: number, text: (item: Item) => string): ItemColumn<Item> => ({
-    heading,
-    align,
-    priority,
-    text,
-  })
-
 /** A column of words. */
-export const left = aligned('left')
+export function left<Item>(heading: string, priority: number, text: (item: Item) => string) {
+  return { heading, align: 'left' as const, priority, text }
+}
 
 /** A column of figures. */
-export const right = aligned('right')
+export function right<Item>(heading: string, priority: number, text: (item: Item) => string) {
+  return { heading, align: 'right' as const, priority, text }
+}
 
 /** A table with one row per item. */
 export function tableOf<Item>(
@@ -53,12 +48,11 @@ export function tableOf<Item>(
 
 /** Drops columns without any figure: the system does not report it, or it does not apply. */
 export function withoutUnknown({ columns, rows }: Table): Table {
-  const known = columns.map((_, index) =>
-    rows.some(({ cells }) => cells[index] !== '' && cells[index] !== UNKNOWN),
-  )
+  const isKnown = (_: unknown, index: number) =>
+    rows.some(({ cells }) => cells[index] !== '' && cells[index] !== UNKNOWN)
   return {
-    columns: columns.filter((_, index) => known[index]),
-    rows: rows.map(({ tone, cells }) => ({ tone, cells: cells.filter((_, index) => known[index]) })),
+    columns: columns.filter(isKnown),
+    rows: rows.map(({ tone, cells }) => ({ tone, cells: cells.filter(isKnown) })),
   }
 }
 
@@ -70,18 +64,13 @@ interface Placed extends Column {
   width: number
 }
 
-/** A table as lines of text, without colour. */
-export interface TableLines {
-  head: string
-  rows: { tone: Row['tone']; text: string }[]
-}
-
 /**
  * Lays out tables with the same headings alike, with as many columns as fit. If even the columns that are always shown do not fit, the
  * table becomes a list without a head.
  * @param width columns of the terminal
+ * @returns lines of text for each, without colour
  */
-export function layOut(tables: readonly Table[], width: number): TableLines[] {
+export function layOut(tables: readonly Table[], width: number) {
   const keyOf = ({ columns }: Table) => columns.map(({ heading }) => heading).join('|')
   const groups = [...Map.groupBy(tables, keyOf)]
   const placed = new Map(groups.map(([key, group]) => [key, placeColumns(group, width)]))

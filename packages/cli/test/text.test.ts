@@ -2,32 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { capital, listOf, oneLine, plural, wrap } from '../src/text.ts'
 
-test('lines break at spaces, before the column, and later ones are indented', () => {
+test('lines break at spaces, before the column, and later ones are indented; long words and percentages stay whole', () => {
   assert.equal(wrap('aaa bbb ccc', '  ', 7), 'aaa bbb\n  ccc')
   assert.equal(wrap('aaa bbb ccc', '', 6), 'aaa\nbbb\nccc')
   assert.equal(wrap('', '  ', 10), '')
-})
-
-test('a word that is too long stays whole', () => {
   assert.equal(wrap('a https://example.org/path b', '', 10), 'a\nhttps://example.org/path\nb')
-})
-
-test('a percent sign stays with its number', () => {
   assert.equal(wrap('within 12 % of', '', 9), 'within\n12 % of')
 })
 
-test('names are listed as in a sentence', () => {
-  assert.equal(listOf([]), '')
-  assert.equal(listOf(['a']), 'a')
-  assert.equal(listOf(['a', 'b']), 'a and b')
-  assert.equal(listOf(new Set(['a', 'b', 'c'])), 'a, b and c')
-})
-
-test('counts and beginnings of sentences', () => {
-  assert.deepEqual(
-    [plural(1, 'heat'), plural(0, 'heat'), plural(2, 'heat')],
-    ['1 heat', '0 heats', '2 heats'],
-  )
+test('names are listed as in a sentence; counts and beginnings of sentences', () => {
+  const lists = [[], ['a'], ['a', 'b'], new Set(['a', 'b', 'c'])].map(listOf)
+  assert.deepEqual(lists, ['', 'a', 'a and b', 'a, b and c'])
+  assert.equal(`${plural(1, 'heat')}, ${plural(0, 'heat')}, ${plural(2, 'heat')}`, '1 heat, 0 heats, 2 heats')
   assert.deepEqual([capital('driver wrk'), capital('')], ['Driver wrk', ''])
 })
 

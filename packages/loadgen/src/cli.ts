@@ -8,10 +8,9 @@ import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
 import { TargetError, targetOf } from '@startgrid/wire/target.ts'
 import { runLoad } from './load.ts'
-import { LoadError, type LoadPlan, Requests } from './plan.ts'
+import { LoadError, type LoadPlan, Requests, resolveTarget } from './plan.ts'
 import type { Latency } from './recording.ts'
 import type { LoadResult } from './result.ts'
-import { resolveTarget } from './target.ts'
 import { startTeam } from './team.ts'
 
 const OPTIONS = {
@@ -110,11 +109,7 @@ export function readCommand(args: readonly string[], program: string) {
     timeoutMs: values.timeout ?? 5_000,
     expect: { status: values['expect-status'] },
   }
-  try {
-    new Requests(plan, () => 0)
-  } catch (error) {
-    throw error instanceof LoadError ? new UsageError(error.message) : error
-  }
+  asUsage(() => new Requests(plan, () => 0))
   return { url: first.url, plan, processes, json }
 }
 
@@ -127,10 +122,16 @@ function readUrl(typed: string, insecure: boolean) {
     throw new UsageError(`${JSON.stringify(typed)} is not a URL such as http://127.0.0.1:3000/json.`)
   const path = `${url.pathname}${url.search}`.replace(/~part(\d+)~/g, (_, n) => parts[Number(n)] ?? '')
   const { origin, host } = url
+  const target = asUsage(() => targetOf(url, insecure))
+  return { url: `${origin}${path}`, origin, host, path, target }
+}
+
+function asUsage<Value>(read: () => Value): Value {
   try {
-    return { url: `${origin}${path}`, origin, host, path, target: targetOf(url, insecure) }
+    return read()
   } catch (error) {
-    throw error instanceof TargetError ? new UsageError(error.message) : error
+    const isWrong = error instanceof LoadError || error instanceof TargetError
+    throw isWrong ? new UsageError(error.message) : error
   }
 }
 
@@ -143,21 +144,10 @@ function readHeader(line: string): [name: string, value: string] {
 /** @throws {LoadError} if nobody accepts a connection, or has a certificate that is not trusted */
 async function findServer({ target }: LoadPlan): Promise<void> {
   await resolveTarget(target)
-  try {
-    const connection = await openConnection(target, { timeoutMs: 5_000 })
-    connection.destroy()
-  } catch (error) {
+  const connection = await openConnection(target, { timeoutMs: 5_000 }).catch((error: Error) => {
     throw error instanceof NoResponse ? new LoadError(error.message) : error
-  }
-}
-
-function write(file: string, text: string): void {
-  try {
-    if (file === '-') process.stdout.write(text)
-    else writeFileSync(file, text)
-  } catch (error) {
-    throw new LoadError(`The result cannot be written to ${file}: ${(error as Error).message}.`)
-  }
+  })
+  connection.destroy()
 }
 
 /** What is loaded, in one line. */
@@ -222,6 +212,15 @@ function counts(all: Readonly<Record<string, number>>): string {
 
 function format(value: number): string {
   return Math.round(value).toLocaleString('en')
+}
+
+function write(file: string, text: string): void {
+  try {
+    if (file === '-') process.stdout.write(text)
+    else writeFileSync(file, text)
+  } catch (error) {
+    throw new LoadError(`The result cannot be written to ${file}: ${(error as Error).message}.`)
+  }
 }
 
 if (import.meta.main)

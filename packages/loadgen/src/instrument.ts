@@ -15,17 +15,14 @@ import { type LoadResult, noErrors } from './result.ts'
 import { schedstat } from './tally.ts'
 import { startTeam } from './team.ts'
 
-interface Figure {
-  isRight: boolean
-  line: string
-}
-
 /** What is measured, its value, and the range in which that must lie, ends included. */
-export function figure(what: string, value: number, least: number, most: number): Figure {
+export function figure(what: string, value: number, least: number, most: number) {
   const isRight = value >= least && value <= most
   const [shown, from, to] = [value, least, most].map((number) => Number(number.toPrecision(4)))
   return { isRight, line: `${isRight ? ' ' : '!'} ${what}: ${shown} (${from} to ${to})` }
 }
+
+type Figure = ReturnType<typeof figure>
 
 export interface Check {
   name: string

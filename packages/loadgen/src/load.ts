@@ -2,11 +2,10 @@ import { createRandom } from '@startgrid/stats/random.ts'
 import type { Connection, ConnectionOwner } from './connection.ts'
 import { Checker } from './expectation.ts'
 import { closedLoop, type Loop, openLoop, poisson } from './loops.ts'
-import { LoadError, type LoadOptions, Requests } from './plan.ts'
+import { LoadError, type LoadOptions, Requests, resolveTarget } from './plan.ts'
 import { Pool } from './pool.ts'
 import { type ErrorKind, type LoadResult, type Measurement, summarizeLoad } from './result.ts'
 import { LoopWatch, type Schedule, Tally } from './tally.ts'
-import { resolveTarget } from './target.ts'
 import { ResponseTemplate } from './template.ts'
 
 /**
@@ -22,10 +21,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   return summarizeLoad([await measureLoad(options)])
 }
 
-/**
- * Offers a load, or one generator's part of it.
- * @throws {LoadError} as `runLoad`
- */
+/** Offers a load, or one generator's part of it. @throws {LoadError} as `runLoad` */
 export async function measureLoad(options: LoadOptions): Promise<Measurement> {
   return new Load({ ...options, target: await resolveTarget(options.target) }).run()
 }
@@ -95,8 +91,7 @@ class Load implements ConnectionOwner {
       this.#close()
       const { connections } = this.#options
       const sentence = `This process may not open enough files for ${connections} connections: use fewer, or raise the limit (ulimit -n).`
-      this.#ending.reject(new LoadError(sentence))
-      return
+      return void this.#ending.reject(new LoadError(sentence))
     }
     const { awaiting, intended, since, parser, received } = connection
     if (awaiting) this.#inFlight--

@@ -11,9 +11,6 @@ const CHILD = fileURLToPath(new URL(`child${extname(import.meta.url)}`, import.m
 /** Without it, a process that is idle for minutes between loads then needs 15 to 25 % more CPU per request. */
 const NODE_FLAGS = ['--no-memory-reducer']
 
-/** The end of a process's stderr that an error message quotes. */
-const STDERR_CHARACTERS = 500
-
 /**
  * One or several processes of this machine that offer one load to one target, one load after another, so that their compiled code stays warm.
  * They share connections and rate, and all open their connections before any begins. Percentiles are of the merged histogram. In open
@@ -105,9 +102,10 @@ function startGenerator(cpu: number | undefined) {
     serialization: 'advanced',
   })
   const exited = once(child, 'exit').catch(() => {})
+  /** Its end, which an error message quotes. */
   let stderr = ''
   child.stderr?.on('data', (data) => {
-    stderr = `${stderr}${data}`.slice(-STDERR_CHARACTERS)
+    stderr = `${stderr}${data}`.slice(-500)
   })
   // By `close`, all of stderr has been read.
   const messages = on(child, 'message', { close: ['close'] })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { mean } from '@startgrid/stats/moments.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
 import type { Connection } from '../src/connection.ts'
 import { Checker } from '../src/expectation.ts'
@@ -48,10 +49,6 @@ test('the connection that has been idle longest is next, so that all are used al
   for (const connection of [one, two, three]) pool.release(connection as Connection)
   assert.deepEqual([pool.take(), pool.take(), pool.take()], [one, three, undefined])
 })
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
-}
 
 test('arrivals are a Poisson process: gaps are exponential and independent, and the seed decides', () => {
   const count = 200_000

@@ -58,45 +58,44 @@ test('generators add up, and a slow one does not hide in the sum', () => {
 
 test('closed loop: service is latency, and there is no schedule to speak of', () => {
   const loop = { busy: 1, waitSeconds: null }
-  const { latency, service, lag, histograms, openLoop, self } = summarizeLoad([
-    { ...QUICK, arrivals: null, loop },
-  ])
-  assert.deepEqual(service, latency)
-  assert.deepEqual([lag, histograms.lag, openLoop], [null, null, null])
-  assert.deepEqual(self, { busy: 1, bound: false, reason: null, waitSeconds: null })
+  const closed = summarizeLoad([{ ...QUICK, arrivals: null, loop }])
+  assert.deepEqual(closed.service, closed.latency)
+  assert.deepEqual([closed.lag, closed.histograms.lag, closed.openLoop], [null, null, null])
+  assert.deepEqual(closed.self, { ...loop, bound: false, reason: null })
 })
 
-interface Case extends Partial<Omit<Arrivals, 'lag'>> {
-  lagMs?: number
-  latencyMs?: number
-  busy?: number
-  waitSeconds?: number | null
-}
-
-/** Of a sound load of 10,000 requests, but for what is given. */
-function why({ lagMs = 0.01, latencyMs = 1, busy = 0.3, waitSeconds = 0, ...given }: Case): string {
+/** Of a sound load of 10,000 requests, but for what is given; the waits are in milliseconds. */
+function why(given: Partial<Arrivals> & { waits?: [lag: number, latency: number]; loop?: object }): string {
+  const { waits: [lagMs, latencyMs] = [0.01, 1], loop, ...more } = given
   const [latency, lag] = [recording(latencyMs), recording(lagMs)]
-  const arrivals = { seconds: 1, due: 10_000, sent: 10_000, late: 0, lag, service: latency, ...given }
-  const { self } = summarizeLoad([{ ...QUICK, latency, arrivals, loop: { busy, waitSeconds } }])
+  const arrivals = { seconds: 1, due: 10_000, sent: 10_000, late: 0, lag, service: latency, ...more }
+  const { self } = summarizeLoad([
+    { ...QUICK, latency, arrivals, loop: { busy: 0.3, waitSeconds: 0, ...loop } },
+  ])
   return self.reason ?? 'not bound'
 }
 
 test('a generator is the limit if it came late, or had no time to read responses; not if the server let it wait', () => {
   assert.equal(why({}), 'not bound')
-  assert.equal(why({ sent: 9_900, late: 100, busy: 1 }), 'not bound', 'one in a hundred is forgiven')
-  assert.equal(why({ sent: 5_000, busy: 0.9, latencyMs: 800 }), 'not bound', 'no connection was free')
-  assert.match(why({ sent: 9_899, late: 101 }), /^it came to 1\.0 % of the requests only after/)
-  assert.match(why({ sent: 9_899, busy: 0.98 }), /^it sent only 99 % .* busy for 98 %/)
-  // Lag matters above 1 ms and a tenth of the latency.
-  assert.equal(why({ lagMs: 0.9 }), 'not bound')
-  assert.equal(why({ lagMs: 2, latencyMs: 50 }), 'not bound')
-  const late = 'it was late by 2.00 ms at p99, where the latency is 10.0 ms'
-  assert.equal(why({ lagMs: 2, latencyMs: 10 }), late)
   assert.equal(
-    why({ lagMs: 2, latencyMs: 10, waitSeconds: 0.25 }),
-    `${late}; it waited 0.25 s for a core that others used`,
+    why({ sent: 9_900, late: 100, loop: { busy: 1 } }),
+    'not bound',
+    'one in a hundred is forgiven',
   )
-  for (const waitSeconds of [0.001, null]) assert.equal(why({ lagMs: 2, latencyMs: 10, waitSeconds }), late)
+  assert.equal(
+    why({ sent: 5_000, loop: { busy: 0.9 }, waits: [0, 800] }),
+    'not bound',
+    'no connection was free',
+  )
+  assert.match(why({ sent: 9_899, late: 101 }), /^it came to 1\.0 % of the requests only after/)
+  assert.match(why({ sent: 9_899, loop: { busy: 0.98 } }), /^it sent only 99 % .* busy for 98 %/)
+  // Lag matters above 1 ms and a tenth of the latency.
+  assert.equal(why({ waits: [0.9, 1] }), 'not bound')
+  assert.equal(why({ waits: [2, 50] }), 'not bound')
+  const late = 'it was late by 2.00 ms at p99, where the latency is 10.0 ms'
+  const waited = (waitSeconds: number | null) => why({ waits: [2, 10], loop: { waitSeconds } })
+  assert.equal(waited(0.25), `${late}; it waited 0.25 s for a core that others used`)
+  assert.deepEqual([waited(0.001), waited(null)], [late, late])
 })
 
 const LATENCY = { mean: 1.5, p50: 1, p90: 2, p99: 12.34, p999: 1_234.5, max: 4_000 }

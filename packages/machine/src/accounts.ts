@@ -225,17 +225,13 @@ function readTicks(pid: number): number | undefined {
 /** Two parts that are each cut to whole ticks, at both ends. */
 const TICKS_UNCERTAIN = 2 * TICK_SECONDS
 
-/** Seconds that a process used: all its threads, and its main thread. */
-interface Spent {
-  cpu: number
-  main: ThreadAccount
-}
+type Spent = ReturnType<typeof spentBy>
 
 /**
- * What a process used between two readings. A new thread started from 0. The time of a thread that has ended is lost and counts as 0.
+ * Seconds that a process used between two readings: all its threads, and its main thread. A new thread started from 0. The time of a thread that has ended is lost and counts as 0.
  * (A difference of sums would subtract its whole life from the other threads.)
  */
-function spentBy(pid: number, before: ProcessAccount | undefined, after: ProcessAccount): Spent {
+function spentBy(pid: number, before: ProcessAccount | undefined, after: ProcessAccount) {
   const threads = new Map(
     [...after].map(([thread, now]) => {
       const { onCpu, waiting } = before?.get(thread) ?? { onCpu: 0, waiting: 0 }

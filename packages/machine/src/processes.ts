@@ -50,11 +50,9 @@ function isOf(pid: number, groups: readonly number[], mark: string): boolean {
   return groups.includes(Number(group)) || variables().some((one) => one.startsWith(mark))
 }
 
-/** Resources that processes have used, from the kernel's accounts. Linux only: elsewhere all figures are undefined. */
-
 /**
  * CPU seconds of the processes so far, all threads. It reads nanosecond accounts, not the 10 ms ticks of /proc/PID/stat.
- * @returns undefined if one of them has ended, because its accounts are gone
+ * @returns undefined if one of them has ended, because its accounts are gone; like all figures elsewhere than on Linux
  */
 export function cpuSeconds(pids: readonly number[]): number | undefined {
   return sumOf(pids, (pid) => {

@@ -1,6 +1,5 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { LoadError } from '@startgrid/loadgen/plan.ts'
-import { resolveTarget } from '@startgrid/loadgen/target.ts'
+import { LoadError, resolveTarget } from '@startgrid/loadgen/plan.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
