@@ -20,7 +20,7 @@ const programAt = (name: string) => fileURLToPath(new URL(name, FOLDER))
 
 describe('the method', () => {
   /** What 1,000 runs keep to (`simulate.ts`), and four standard errors of so few. The seed makes it come out the same each time. */
-  const RUNS = 4
+  const RUNS = 3
   /** Of a part near `expected` in so many independent trials. */
   const allowance = (expected: number, trials: number) => 4 * Math.sqrt((expected * (1 - expected)) / trials)
 

@@ -6,7 +6,7 @@ import { describePlan } from '../../src/cli/measure.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { fitToMachine, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
-import { BEYOND, durationFor, openLoopsMs } from '../../src/experiment/open-loop.ts'
+import { BEYOND, durationFor, openLoopsMs, shareOf } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/experiment/schedule.ts'
 import { expectedHeatMs, heatsWithin, leastTimeMs } from '../../src/experiment/time.ts'
@@ -73,12 +73,12 @@ describe('cells', () => {
   test('get the cores that there are; processes that share a core become warm in turn', () => {
     const cells = planCells(PAPER)
     const before = cells.map(({ warmupMs }) => warmupMs)
-    fitToMachine(cells, 2)
+    fitToMachine(cells, 3)
     const fitted = cells.map(({ cores, warmupMs }, index) => [cores.given, warmupMs / (before[index] ?? 1)])
     deepEqual(fitted, [
       [1, 1],
       [1, 1],
-      [2, 2],
+      [3, 2],
     ])
   })
 })
@@ -145,6 +145,7 @@ describe('an open loop', () => {
     }
     const span = { minMs: 1000, maxMs: 3000 }
     deepEqual([durationFor(99, 1e6, 1, span), durationFor(99, 1, 1, span)], [1000, 3000])
+    deepEqual([shareOf(1), shareOf(3), shareOf(4)], [1 / 3, 1 / 3, 1 / 4], 'of so many launches')
   })
 
   test('takes the longest time in a plan, until the rate is known', () => {

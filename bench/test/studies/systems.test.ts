@@ -180,9 +180,9 @@ for (const framework of Object.keys(overhead.races).filter(
 
 const PAGE = readFileSync(new URL('../../studies/reverse-proxy/subjects/node/page.html', import.meta.url))
 
-/** Only coding and TLS differ. */
+/** Only coding and TLS differ; those with kept connections are the same servers. */
 for (const [name, system] of Object.entries(reverseProxy.systems))
-  if (system.app?.package.endsWith('/subjects/node'))
+  if (system.app?.package.endsWith('/subjects/node') && !name.startsWith('kept-'))
     test(`reverse-proxy: ${name} gives the page`, { skip: system.nginx !== undefined && skip }, async () => {
       const race = Object.values(reverseProxy.races).find((one) => one.systems.includes(name)) as LoadRace
       const { path, headers, expect } = system.workload ?? race.workload
