@@ -157,7 +157,7 @@ test('the policy allows the one style sheet of the page, and nothing else', () =
   assert.match(policy, /^default-src 'none'; /)
   assert.ok(policy.includes(`style-src 'sha256-${hash}'`))
   assert.doesNotMatch(policy, /script-src|unsafe|https?:/)
-  assert.deepEqual(all(page, 'script, [style], [onclick], [src], link:not([href="data:,"])'), [])
+  assert.equal(all(page, 'script, [style], [onclick], [src], link:not([href="data:,"])').length, 0)
 })
 
 test('whatever is put in stays text, on a page and in Markdown', () => {
@@ -179,7 +179,7 @@ test('whatever is put in stays text, on a page and in Markdown', () => {
   }
   const withFindings = withFigures(hostile, (figures) => ({ void: figures.void && evil }))
   const page = pageOf(withFindings)
-  assert.deepEqual(all(page, 'script, img, [onerror]'), [])
+  assert.equal(all(page, 'script, img, [onerror]').length, 0)
   assert.equal(all(page, 'style').length, 1)
   assert.ok(textOf(page).includes('<script>alert(1)</script>'))
   assert.equal(pageOf(hostile).querySelector('pre')?.textContent, evil)

@@ -78,8 +78,9 @@ describe('a commit in a directory of its own', () => {
       for (const ref of refs) found.push(await checkOut(ref, options))
       return look(found, said)
     } finally {
+      const left = findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` })
       await guard.close()
-      assert.deepEqual(findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` }), [])
+      assert.deepEqual(left, [])
       assert.equal(git('worktree', 'list').trim().split('\n').length, 1)
       assert.equal(git('status', '--porcelain'), status)
     }
