@@ -32,12 +32,7 @@ export async function measureByBenchmark(
   const experiment = gridExperiment(options)
   const result = createResult(experiment, options, '')
   result.settings.cores = { server: 0, generator: 1 }
-  result.conformance = result.cells.map(({ id }) => ({
-    cell: id,
-    checked: 1,
-    differences: [],
-    remembered: false,
-  }))
+  result.conformance = result.cells.map(({ id }) => ({ cell: id, differences: [] }))
   const { generator, start } = simulate(world, result)
   const run = { ...silentRun(result), experiment, start, generator }
   await onClockOf(world, () => runHeats(run))

@@ -12,8 +12,7 @@ import type { Result } from '../result/result.ts'
 import type { Settings } from '../result/settings.ts'
 import { planCells } from './cells.ts'
 import { withoutValues } from './command-line.ts'
-import { PROFILES, type ProfileName } from './profiles.ts'
-import { STUDY_PROFILES, type StudyProfile } from './study.ts'
+import { PROFILES, type ProfileName, STUDY_PROFILES, type StudyProfile } from './profiles.ts'
 import { heatsWithin } from './time.ts'
 
 /** Results without measurements: what a run is going to do. */

@@ -1,7 +1,7 @@
 import { shuffle } from '@startgrid/stats/random.ts'
 import { commonRate, durationFor, MOST_PART, shareOf } from '../experiment/open-loop.ts'
 import { isQuiet } from '../judge/disturbance.ts'
-import { isSpoiled } from '../judge/lateness.ts'
+import { isSpoiled } from '../judge/latencies.ts'
 import type { Cell } from '../result/cell.ts'
 import { type Experiment, isProbe } from '../result/experiment.ts'
 import { isLatency } from '../result/metrics.ts'

@@ -1,18 +1,20 @@
 import { formatMinutes, formatShort } from '@startgrid/cli/numbers.ts'
-import { plural } from '@startgrid/cli/text.ts'
+import { oneLine, plural } from '@startgrid/cli/text.ts'
+import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { expectedRaceMs, LEAST_HEATS, MOST_HEATS, type Pace } from '../experiment/time.ts'
 import { analyse } from '../judge/analysis.ts'
 import { wrongCells } from '../judge/gates.ts'
 import { openRateOf } from '../judge/latencies.ts'
 import type { Cell } from '../result/cell.ts'
-import { isProbe, isRanked } from '../result/experiment.ts'
+import { isProbe, isRanked, type ProbeRace } from '../result/experiment.ts'
 import type { Finding } from '../result/figures.ts'
+import type { Heat } from '../result/heat.ts'
 import type { Result } from '../result/result.ts'
+import type { Start } from '../servers/servers.ts'
 import { measureAtCommonRate } from './common-rate.ts'
-import { type HeatFrame, measurePasses, runHeat } from './heat.ts'
+import { type HeatFrame, measurePasses, newHeat, runHeat } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
-import { runProbes } from './probes.ts'
 
 /** What the loop over heats needs of a run. */
 export type HeatsRun = Omit<PreparedRun, 'save' | 'download'>
@@ -181,4 +183,46 @@ async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
     progress.say(`${isRanked(race) ? cell : spec?.title} is void: ${reason}.`)
   }
   return true
+}
+
+/** A heat without load: a program of the study measures one system after the other, shuffled. Each has the machine to itself. */
+async function runProbes(
+  { planned, signal, onProgress }: HeatFrame,
+  cells: readonly Cell[],
+  { race, start, quick }: { race: ProbeRace; start: Start; quick: boolean },
+): Promise<Heat> {
+  const beganAt = performance.now()
+  const record = newHeat(planned)
+  for (const [index, cell] of shuffle(cells, createRandom(planned.seed)).entries()) {
+    const { id, system } = cell
+    if (signal.aborted) break
+    onProgress(index / cells.length)
+    let foreign: number | null = null
+    const onForeign = (part: number) => {
+      foreign = part
+    }
+    try {
+      const { heat } = planned
+      const figures = await race.probe(system, {
+        signal,
+        heat,
+        quick,
+        onForeign,
+        start: () => startAlone(start, cell, signal),
+      })
+      record.probes.push({ cell: id, figures, foreign })
+    } catch (error) {
+      if (!signal.aborted) record.failures.push({ cell: id, reason: oneLine(error) })
+    }
+  }
+  record.seconds = (performance.now() - beganAt) / 1000
+  return record
+}
+
+async function startAlone(start: Start, cell: Cell, signal: AbortSignal) {
+  const { running, failures, stop } = await start([cell], { pinned: false, signal })
+  const server = running.get(cell.id)
+  if (server !== undefined) return { target: server.target, stop }
+  await stop()
+  throw new Error(`${cell.title}: ${failures.get(cell.id)}`)
 }

@@ -5,12 +5,8 @@ import type { Role, Topology } from '@startgrid/grid/apps.ts'
 /** What the contract's suite found on one cell. */
 export interface ConformanceRecord {
   cell: string
-  /** Checks that were made. */
-  checked: number
   /** What is wrong, a line each; nothing if it conforms. */
   differences: string[]
-  /** Proven by an earlier run of the same code on this machine. */
-  remembered: boolean
 }
 
 /** Its title, with what makes it unlike others of that: `njs (qjs)`. */

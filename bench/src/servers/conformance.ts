@@ -23,9 +23,6 @@ interface ProofOptions {
   onBegin(): void
 }
 
-/** What the suite found on one cell. */
-type Proof = Pick<ConformanceRecord, 'checked' | 'differences'>
-
 /**
  * Runs the contract's suite on every cell. What the same files passed before on this machine is remembered and not tried again. Cells that run the
  * same, such as twins, are tried once. After an abort cells are missing.
@@ -38,22 +35,17 @@ export async function proveCells(
   const memory = remembered()
   const known = cells
     .filter(({ skipped, role }) => skipped === null && role !== null)
-    .map((cell) => {
-      const print = printOf(systemOf(experiment, cell), nginx)
-      return { cell, print, checked: memory.get(print) }
-    })
-  const unknown = known.filter(({ checked }) => checked === undefined).map(({ cell }) => cell)
+    .map((cell) => ({ cell, print: printOf(systemOf(experiment, cell), nginx) }))
+  const unknown = known.filter(({ print }) => !memory.has(print)).map(({ cell }) => cell)
   if (unknown.length > 0) onBegin()
   const distinct = [...new Map(unknown.map((cell) => [nameOf(cell), cell])).values()]
-  const proofs = new Map<string, Proof>()
+  const found = new Map<string, string[]>()
   for (let from = 0; from < distinct.length; from += AT_ONCE)
-    await proveStarted(distinct.slice(from, from + AT_ONCE), proofs, options)
-  const records = known.flatMap(({ cell, print, checked }): ConformanceRecord[] => {
-    if (checked !== undefined) return [{ cell: cell.id, checked, differences: [], remembered: true }]
-    const fresh = proofs.get(nameOf(cell))
-    if (fresh === undefined) return []
-    if (fresh.differences.length === 0) memory.set(print, fresh.checked)
-    return [{ cell: cell.id, ...fresh, remembered: false }]
+    await proveStarted(distinct.slice(from, from + AT_ONCE), found, options)
+  const records = known.flatMap(({ cell, print }) => {
+    const differences = memory.has(print) ? [] : found.get(nameOf(cell))
+    if (differences?.length === 0) memory.add(print)
+    return differences === undefined ? [] : [{ cell: cell.id, differences }]
   })
   remember(memory)
   return records
@@ -64,28 +56,24 @@ function nameOf({ app, twinOf, topology }: Cell): string {
   return `${twinOf ?? app} ${topology}`
 }
 
-/** Starts the servers of these cells, runs the suite on each, and stops them. After an abort nothing is added to `proofs`, which are by name. */
+/** Starts the servers of these cells, runs the suite on each, and stops them. After an abort nothing is added to what was `found`, by name. */
 async function proveStarted(
   cells: readonly Cell[],
-  proofs: Map<string, Proof>,
+  found: Map<string, string[]>,
   { start, experiment, signal }: Omit<ProofOptions, 'onBegin'>,
 ): Promise<void> {
   if (signal.aborted) return
   const servers = await start(cells, { signal, pinned: false })
   const work = cells.map(async (cell) => {
     const server = servers.running.get(cell.id)
-    const proof =
+    const differences =
       server === undefined
-        ? failed(servers.failures.get(cell.id) ?? 'it was not started')
-        : await prove(server, cell, systemOf(experiment, cell), signal).catch(failed)
-    if (!signal.aborted) proofs.set(nameOf(cell), proof)
+        ? [servers.failures.get(cell.id) ?? 'it was not started']
+        : await prove(server, cell, systemOf(experiment, cell), signal).catch((error) => [oneLine(error)])
+    if (!signal.aborted) found.set(nameOf(cell), differences)
   })
   // A suite goes on for a while after an abort; nobody waits for it.
   await orAborted(Promise.all(work), signal).finally(() => servers.stop())
-}
-
-function failed(reason: unknown): Proof {
-  return { checked: 0, differences: [oneLine(reason)] }
 }
 
 async function prove(
@@ -93,17 +81,14 @@ async function prove(
   { role }: Cell,
   { app, nginx }: System,
   signal: AbortSignal,
-): Promise<Proof> {
+): Promise<string[]> {
   if (role === null) throw new Error('No contract covers it.')
   const own = APPS.find((one) => one.role === role && one.directory.endsWith(`/${app?.package}`))
   const compressed = nginx?.front.startsWith('nginx') ?? false
   const report = await checkConformance({ target, role, absent: own?.absent ?? [], compressed, signal })
-  return {
-    checked: report.passed.length + report.failed.length,
-    differences: report.differences.map(
-      ({ check, expected, received }) => `${check}: expected ${expected}, got ${received}`,
-    ),
-  }
+  return report.differences.map(
+    ({ check, expected, received }) => `${check}: expected ${expected}, got ${received}`,
+  )
 }
 
 /** What all apps share, NGINX and the suite. */
@@ -139,19 +124,19 @@ const MEMORY = new URL('../../.cache/conformance.json', import.meta.url)
 /** Only what was asked for lately is kept: fingerprints of changed files never come back. */
 const KEPT = 500
 
-/** How many checks passed, by fingerprint. Losing it costs time only. */
-function remembered(): Map<string, number> {
+/** Fingerprints of what passed. Losing them costs time only. */
+function remembered(): Set<string> {
   try {
-    return new Map(Object.entries(JSON.parse(readFileSync(MEMORY, 'utf8')) as Record<string, number>))
+    return new Set(JSON.parse(readFileSync(MEMORY, 'utf8')) as string[])
   } catch {
-    return new Map() // there is none yet, or it is not ours to read
+    return new Set() // there is none yet, or it is not ours to read
   }
 }
 
-function remember(memory: ReadonlyMap<string, number>): void {
+function remember(memory: ReadonlySet<string>): void {
   try {
     mkdirSync(new URL('.', MEMORY), { recursive: true })
-    writeFileSync(MEMORY, JSON.stringify(Object.fromEntries([...memory].slice(-KEPT))))
+    writeFileSync(MEMORY, JSON.stringify([...memory].slice(-KEPT)))
   } catch {
     // A read-only checkout finds everything out each time.
   }

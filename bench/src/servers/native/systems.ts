@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { runtimeOf } from '@startgrid/grid/apps.ts'
 import { type Launch, launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
@@ -15,7 +16,6 @@ import type { System } from '../../result/experiment.ts'
 import type { Settings } from '../../result/settings.ts'
 import { beginAccountOf, type Server, type Servers } from '../servers.ts'
 import { certificateOf, type Route, startFronts } from './front.ts'
-import { strippedTypes } from './stripped-types.ts'
 
 /** A system to start as processes of this machine: an app, or an NGINX, or both. */
 export interface Entrant {
@@ -129,7 +129,6 @@ async function startCopies({ cell, system }: Entrant, directory: string): Promis
   const socket = nginx?.front.endsWith('-socket') ? { SOCKET } : {}
   const files = tls !== undefined && nginx === undefined ? await certificateOf(tls) : undefined
   const secure = files && { CERTIFICATE: files.certificate, KEY: files.key }
-  // Without WebAssembly Node cannot read TypeScript by itself.
   const hook = flags.includes('--jitless') ? ['--import', strippedTypes(path)] : []
   const options = { env: { ...MEASURABLE, ...app.env, ...socket, ...secure }, execArgv: [...flags, ...hook] }
   const startable = { name: `${basename(path)}/${role}`, runtime, role, directory: join(ROOT, path) }
@@ -198,4 +197,53 @@ function endingOf(copies: readonly Launch[]): string | null {
     if (child.signalCode !== null) return `the app was ended by ${child.signalCode}`
   }
   return null
+}
+
+/** Serves the sources in `SOURCES`, which stands before it. */
+const HOOK = `
+import { registerHooks } from 'node:module'
+registerHooks({
+  load(url, context, next) {
+    const source = SOURCES[url]
+    return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true }
+  },
+})
+`
+
+const written = new Map<string, string>()
+
+/**
+ * Node strips types with WebAssembly, which `--jitless` switches off (https://nodejs.org/api/typescript.html).
+ * @returns a module for `node --import` that hands out the sources of a package, and of what the apps share, without their types. The file
+ * goes with this process.
+ * @param directory of the package, in the repository
+ */
+function strippedTypes(directory: string): string {
+  const known = written.get(directory)
+  if (known !== undefined) return known
+  const files = [`${directory}/src`, 'packages/shared/src'].flatMap((path) => sourcesIn(join(ROOT, path)))
+  const sources = files.map((path) => [pathToFileURL(path).href, strip(readFileSync(path, 'utf8'))])
+  const place = mkdtempSync(join(tmpdir(), 'startgrid-stripped-'))
+  process.once('exit', () => rmSync(place, { recursive: true, force: true }))
+  const hook = join(place, 'stripped-types.mjs')
+  writeFileSync(hook, `const SOURCES = ${JSON.stringify(Object.fromEntries(sources))}\n${HOOK}`)
+  written.set(directory, hook)
+  return hook
+}
+
+/** The function is marked as experimental, which the reader of a measurement does not need. */
+function strip(source: string): string {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return stripTypeScriptTypes(source)
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+function sourcesIn(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+    .map((name) => join(directory, name))
 }
