@@ -57,7 +57,10 @@ export function writePages(
 ): string[] {
   const directory = join(docs, 'studies')
   const studies = all.filter(({ name }) => existsSync(join(directory, `${name}.md`)))
-  const records = readRecords(directory)
+  // Of all machines, the newest first: a page has its figures, and the table of verdicts all.
+  const records = globSync('results/*/*.json', { cwd: directory })
+    .map((file) => readResult(join(directory, file)))
+    .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
   for (const study of studies) {
     const newest = records.find(({ experiment }) => experiment.name === study.name)
     if (newest !== undefined && named.includes(study.name))
@@ -91,13 +94,6 @@ export function writeBetween(page: string, marks: { begin: string; end: string }
   writeFileSync(page, [text.slice(0, begin) + marks.begin, block, text.slice(end)].join('\n\n'))
 }
 
-/** Of all machines, the newest first: a page has its figures, and the table of verdicts all. */
-function readRecords(directory: string): Result[] {
-  return globSync('results/*/*.json', { cwd: directory })
-    .map((file) => readResult(join(directory, file)))
-    .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
-}
-
 /** All pages, and one table of all claims with a column of verdicts for each machine. */
 function formatIndex(studies: readonly Study[], records: readonly Result[]): string {
   const machines = [...Map.groupBy(records, ({ machine }) => nameMachine(machine))]
@@ -110,12 +106,10 @@ function formatIndex(studies: readonly Study[], records: readonly Result[]): str
     left('claim', 0, ({ says }) => says),
     right('published', 0, ({ published }) => formatRatio(published)),
     ...machines.map(([machine, own]) =>
-      left<(typeof claims)[number]>(machine, 0, ({ id, name }) =>
-        verdictIn(
-          id,
-          own.find(({ experiment }) => experiment.name === name),
-        ),
-      ),
+      left<(typeof claims)[number]>(machine, 0, ({ id, name }) => {
+        const record = own.find(({ experiment }) => experiment.name === name)
+        return record === undefined ? '' : verdictIn(id, record)
+      }),
     ),
   ])
   const pages = studies.map(({ name, title }) => `- [${name}](${name}.md): ${title}`)
@@ -123,10 +117,10 @@ function formatIndex(studies: readonly Study[], records: readonly Result[]): str
 }
 
 /** Our ratio with its interval and the verdict, if the machine has them. */
-function verdictIn(id: string, record: Result | undefined): string {
-  const claim = record?.analysis?.claims.find((one) => one.id === id)
-  if (record === undefined || claim === undefined) return ''
-  const [ours, verdict] = [ratioText(claim, record.cells), verdictOf(claim, record.cells)]
+function verdictIn(id: string, { analysis, cells }: Result): string {
+  const claim = analysis?.claims.find((one) => one.id === id)
+  if (claim === undefined) return ''
+  const [ours, verdict] = [ratioText(claim, cells), verdictOf(claim, cells)]
   return ours === UNKNOWN ? verdict : `${ours}: ${verdict}`
 }
 

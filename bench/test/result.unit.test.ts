@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { commandOf, OutputError, prepareOutput } from '../src/report/output.ts'
+import { UsageError } from '@startgrid/cli/arguments.ts'
+import { commandOf, prepareOutput } from '../src/report/output.ts'
 import { readResult, writeResult } from '../src/result/result-file.ts'
 import { rateResult } from './fixtures/results.ts'
 
@@ -71,7 +72,7 @@ test('a place that cannot be written to is refused in a sentence', () => {
   const refused = (output: string, json: string | undefined, message: RegExp) =>
     throws(
       () => prepareOutput(output, json),
-      (error) => error instanceof OutputError && message.test(error.message),
+      (error) => error instanceof UsageError && message.test(error.message),
     )
   refused(join(file, 'x'), undefined, /^Nothing can .*--output\.$/)
   refused(DIRECTORY, join(file, 'x.json'), /^\S+x\.json cannot .*--json\.$/)

@@ -104,9 +104,7 @@ export function costSections(study: Study, record: Result): Section[] {
   })
 }
 
-function costAt({ points }: CostCurve, amount: number): Interval | undefined {
-  return points.find((point) => point.amount === amount)?.cost
-}
+const costAt = ({ points }: CostCurve, amount: number) => points.find((one) => one.amount === amount)?.cost
 
 /** `hello`, `a page of 50 items` */
 function nameOf({ title, unit, shown }: Costs): string {

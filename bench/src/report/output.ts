@@ -10,23 +10,19 @@ import { formatTerminal, terminalStyle } from './terminal.ts'
 
 /** Where results and reports go. */
 
-/** A place that cannot be written to; the message is a sentence. */
-export class OutputError extends UsageError {
-  override name = 'OutputError'
-}
-
 /**
  * The directory of a new run. Before minutes are spent on measuring it is made sure that it can be written to.
  * @param json one more file, or `-`, or undefined
  * @param results where it is made if `output` is undefined
- * @throws {OutputError}
+ * @throws {UsageError} if that is not so
  */
 export function prepareOutput(
   output: string | undefined,
   json: string | undefined,
   results: string = RESULTS,
 ): string {
-  const directory = output === undefined ? join(resolve(results), timestamp()) : resolve(output)
+  const now = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
+  const directory = output === undefined ? join(resolve(results), now) : resolve(output)
   tryToWrite(directory, `Nothing can be written to ${directory}`, '--output')
   // So that nobody commits them by accident, and no race takes them for changes.
   const ignored = join(resolve(results), '.gitignore')
@@ -36,7 +32,7 @@ export function prepareOutput(
   }
   if (json === undefined || json === '-') return directory
   if (statSync(json, { throwIfNoEntry: false })?.isDirectory())
-    throw new OutputError(`${json} is a directory: give --json the name of a file, or -.`)
+    throw new UsageError(`${json} is a directory: give --json the name of a file, or -.`)
   tryToWrite(dirname(resolve(json)), `${json} cannot be written`, '--json')
   return directory
 }
@@ -53,7 +49,7 @@ function tryToWrite(directory: string, what: string, option: string): void {
     writeFileSync(probe, 'x')
     rmSync(probe)
   } catch (cause) {
-    throw new OutputError(`${what} (${oneLine(cause)}): choose another place with ${option}.`, { cause })
+    throw new UsageError(`${what} (${oneLine(cause)}): choose another place with ${option}.`, { cause })
   }
 }
 
@@ -96,8 +92,4 @@ export function commandOf(command: string, args: readonly string[], seed: number
 
 function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
-
-function timestamp(): string {
-  return new Date().toISOString().slice(0, 19).replaceAll(':', '-')
 }

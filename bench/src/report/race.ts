@@ -88,9 +88,8 @@ function describeRatio(finding: Finding, result: Result, where: string): string 
   if (low === null || high === null || smallest === null) return describeFew(finding, result, where)
   if (!isShown(finding)) return describeNone(finding, { low, high, smallest }, where)
   const isRate = decides === 'rate'
-  const [verb, what] = isRate
-    ? ['handles', 'requests per second at saturation']
-    : ['needs', 'CPU per request']
+  const verb = isRate ? 'handles' : 'needs'
+  const what = isRate ? 'requests per second at saturation' : 'CPU per request'
   if (Math.max(value, 1 / value) >= WIDE)
     return `${over} ${verb} ${formatRatioInterval(ratio)} times as ${isRate ? 'many' : 'much'} ${what} as ${under} (${where})`
   const more = value > 1 ? 'more' : isRate ? 'fewer' : 'less'
@@ -159,10 +158,9 @@ export function describeRegression(
   return `${over} is slower than ${under} by more than ${formatPercent(limit)} (${race}): exit code 1.`
 }
 
-/** Green does not mean safe. */
+/** Green does not mean safe. @param smallest of a finding that was tested: not null */
 export function describeCaught({ race, over, smallest }: Finding, limit: number): string {
-  if (smallest === null) return `${race}: nothing could be said of a slowdown of ${over}.`
-  const caught = 1 - (1 - limit) / smallest
+  const caught = 1 - (1 - limit) / (smallest ?? 1)
   return `${race}: no slowdown of ${over} by more than ${formatPercent(limit)} is shown; this race would have caught one of ${formatPercent(caught)} in 4 of 5 runs.`
 }
 

@@ -103,14 +103,11 @@ function findingOf(study: Study, record: Result): string {
   const { analysis, cells } = record
   const claims = analysis?.claims ?? []
   if (claims.length === 0) return costSentences(study, record)[0] ?? `${name}: ${title}`
+  const placeOf = (claim?: ClaimResult) => Object.keys(TONES).indexOf(claim?.verdict ?? '')
   const parts = [...Map.groupBy(claims, (claim) => verdictOf(claim, cells).split(',')[0] ?? '')]
-    .toSorted(([, [one]], [, [other]]) => rankOf(one) - rankOf(other))
+    .toSorted(([, [one]], [, [other]]) => placeOf(one) - placeOf(other))
     .map(([verdict, group]) => `${group.length} ${verdict}`)
   return `${name}, ${plural(claims.length, 'claim')}: ${parts.join(', ')}`
-}
-
-function rankOf(claim: ClaimResult | undefined): number {
-  return Object.keys(TONES).indexOf(claim?.verdict ?? '')
 }
 
 /** The verdict, or how many cores this machine lacks for one. */
@@ -147,9 +144,12 @@ function ratiosChart({ analysis, cells }: Result): Chart | undefined {
 /** Numbered, as the notes below it refer to them. */
 function claimTable(study: Study, record: Result): Table {
   const { analysis, cells } = record
-  const versions = describeVersions(study, record)
+  // The source's versions and ours: `express 4 → 5.3.0`.
+  const versions = Object.entries(study.source?.versions ?? {}).map(
+    ([name, theirs]) => `${name} ${theirs} → ${record.versions.packages[name] ?? 'unknown'}`,
+  )
   const whyOther = ({ verdict }: ClaimResult) =>
-    verdict === 'not reproduced here' && versions !== null ? ` (${versions})` : ''
+    verdict === 'not reproduced here' && versions.length > 0 ? ` (${versions.join(', ')})` : ''
   const claims = (analysis?.claims ?? []).map((claim, index) => ({ claim, number: index + 1 }))
   return tableOf(
     claims,
@@ -198,14 +198,6 @@ function missingCores(
   )
   if (verdict !== 'undecided here' || small.length === 0) return null
   return Math.max(...small.map(({ cores, workload }) => cores.wanted + (workload === null ? 0 : 1)))
-}
-
-/** `express 4 → 5.3.0, fastify 4 → 5.12.8`: the source's versions and ours; null if the source names none. */
-function describeVersions({ source }: Study, { versions: { packages } }: Result): string | null {
-  const changes = Object.entries(source?.versions ?? {}).map(
-    ([name, theirs]) => `${name} ${theirs} → ${packages[name] ?? 'unknown'}`,
-  )
-  return changes.length === 0 ? null : changes.join(', ')
 }
 
 /** What the figures rest on. */

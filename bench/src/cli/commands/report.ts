@@ -10,7 +10,7 @@ import type { Program } from '../program.ts'
 /**
  * `report RESULT`: tables to standard output, and the reports beside the result.
  * @returns the exit code
- * @throws {UsageError} for wrong words, {ResultError} if a file is not a result, {OutputError} where nothing can be written
+ * @throws {UsageError} for wrong words, or where nothing can be written, {ResultError} if a file is not a result
  */
 export async function reportCommand(args: readonly string[], { name }: Program): Promise<number> {
   const { values, positionals } = readCommandLine(args, REPORT, `${name} report`)

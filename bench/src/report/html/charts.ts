@@ -38,8 +38,10 @@ export function drawChart(chart: Chart): Markup {
 const NAMES = 84
 
 function drawPanel(panel: Panel, { axis, mark }: Chart, scale: Scale): Markup {
-  const { title, dots, ties = [] } = panel
-  const names = dots.map(({ name }) => name)
+  const { title, ties = [] } = panel
+  const names = panel.dots.map(({ name }) => name)
+  // Two steps may have one name.
+  const dots = panel.dots.map((dot, row) => ({ ...dot, row }))
   // A letter is about 6 pixels wide.
   const marginLeft = Math.max(NAMES, 10 + 6 * Math.max(0, ...names.map(({ length }) => length)))
   const plot = Plot.plot({
@@ -50,12 +52,18 @@ function drawPanel(panel: Panel, { axis, mark }: Chart, scale: Scale): Markup {
       ...{ grid: true, clamp: true, domain: scale.domain, ticks: scale.ticks },
       tickFormat: (tick: number) => (tick === 0 ? '0' : axis.format(tick)),
     },
-    y: { domain: names, label: null, tickSize: 0 },
+    y: {
+      type: 'point',
+      domain: dots.map(({ row }) => row),
+      label: null,
+      tickSize: 0,
+      tickFormat: (row: number) => names[row] ?? '',
+    },
     marks: [
       ...(mark === undefined ? [] : [Plot.ruleX([mark], { strokeOpacity: 0.6 })]),
       ...dots.flatMap((dot) => marksOf(dot, scale)),
       valueTexts(dots, axis.format),
-      ...brackets(ties),
+      ...brackets(ties.map((tie) => tie.map((name) => names.indexOf(name)))),
     ],
   })
   // For people who cannot see it, the figures.
@@ -72,23 +80,23 @@ function describeDot(dot: Dot, format: (value: number) => string): string {
   return `${dot.name} ${format(dot.value)}${interval}`
 }
 
-function marksOf(dot: Dot, { domain: [least, most] }: Scale): Plot.Markish[] {
+function marksOf(dot: Dot & { row: number }, { domain: [least, most] }: Scale): Plot.Markish[] {
   const color = dot.leads ? ACCENT : GREY
   if (dot.value > most || dot.value < least) {
     const isLow = dot.value < least
     const arrow = { frameAnchor: isLow ? 'left' : 'right', text: () => (isLow ? '◂' : '▸') } as const
-    return [Plot.text([dot], { y: 'name', fill: color, ...arrow })]
+    return [Plot.text([dot], { y: 'row', fill: color, ...arrow })]
   }
   const ends =
     dot.low === null
       ? []
-      : [Plot.ruleY([dot], { x1: 'low', x2: 'high', y: 'name', stroke: color, strokeWidth: 2 })]
-  return [...ends, Plot.dot([dot], { x: 'value', y: 'name', fill: color, r: 4.5 })]
+      : [Plot.ruleY([dot], { x1: 'low', x2: 'high', y: 'row', stroke: color, strokeWidth: 2 })]
+  return [...ends, Plot.dot([dot], { x: 'value', y: 'row', fill: color, r: 4.5 })]
 }
 
 function valueTexts(dots: readonly Dot[], format: (value: number) => string): Plot.Markish {
   const text = ({ value }: Dot) => format(value)
-  return Plot.text(dots, { y: 'name', frameAnchor: 'right', textAnchor: 'end', dx: 38, text })
+  return Plot.text(dots, { y: 'row', frameAnchor: 'right', textAnchor: 'end', dx: 38, text })
 }
 
 /** What is used of a DOM: its own types would come with globals that Node does not have. */
@@ -96,20 +104,19 @@ interface SvgMaker {
   createElementNS(namespace: string, name: string): { setAttribute(name: string, value: string): void }
 }
 
-/** To the right of the figures; brackets that share a name stand beside each other. */
-function brackets(ties: NonNullable<Panel['ties']>): Plot.RenderFunction[] {
+/** To the right of the figures; brackets that share a row stand beside each other. */
+function brackets(ties: readonly (readonly number[])[]): Plot.RenderFunction[] {
   let level = 0
-  return ties.map((names, index) => {
-    level = names.some((name) => ties[index - 1]?.includes(name)) ? 1 - level : 0
-    return bracket(names, 7 * level)
+  return ties.map((rows, index) => {
+    level = rows.some((row) => ties[index - 1]?.includes(row)) ? 1 - level : 0
+    return bracket(rows, 7 * level)
   })
 }
 
-function bracket(names: readonly string[], dx: number): Plot.RenderFunction {
+function bracket(rows: readonly number[], dx: number): Plot.RenderFunction {
   return (_index, { y }, _values, { width }, { document }) => {
-    const place = y as ((name: string) => number) & { bandwidth(): number }
-    const [first = '', last = first] = [names[0], names.at(-1)]
-    const [top, bottom] = [place(first) + 4, place(last) + place.bandwidth() - 4]
+    const place = y as (row: number) => number
+    const [top, bottom] = [place(Math.min(...rows)) + 4, place(Math.max(...rows)) - 4]
     const path = (document as unknown as SvgMaker).createElementNS('http://www.w3.org/2000/svg', 'path')
     path.setAttribute('class', 'tie')
     path.setAttribute('d', `M${width - 20 + dx} ${top}h4V${bottom}h-4`)
