@@ -54,11 +54,7 @@ test('without options: a closed loop for ten seconds', () => {
     path: ['/a?b=c'],
     method: 'GET',
     headers: { host: '127.0.0.1:3000' },
-    connections: 64,
-    durationMs: 10_000,
-    warmupMs: 0,
-    timeoutMs: 5_000,
-    expect: { status: 200 },
+    ...{ connections: 64, durationMs: 10_000, warmupMs: 0, timeoutMs: 5_000, expect: { status: 200 } },
   })
 })
 
@@ -110,10 +106,7 @@ test('too few open files end a load with a sentence', async () => {
   const args = ['-c', 'ulimit -n 64 && exec "$@"', 'sh', process.execPath, CLI, server.url, '-c', '200']
   const { code, stdout, stderr } = await startProgram('sh', args).ended
   assert.match(stdout, /^GET [^\n]+\n$/, 'no report')
-  assert.match(
-    stderr,
-    /^This process may not open enough files for 200 connections: [^\n]+ulimit -n[^\n]+\n$/,
-  )
+  assert.match(stderr, /^This process may not open enough files for 200 connections: .*ulimit -n.*\n$/)
   assert.equal(code, 1)
 })
 

@@ -1,8 +1,3 @@
-/**
- * Against servers whose behaviour is known, no latency is reported as less than it was. That it is not reported as more holds only on a calm
- * machine: `pnpm bench check-instrument`.
- */
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '@startgrid/stats/random.ts'
@@ -13,6 +8,7 @@ import { percentiles } from '../src/recording.ts'
 /** Requests can be read in another order than they were due. */
 const ORDER_MS = 10
 
+/** That no latency is reported as more than it was holds only on a calm machine: `pnpm bench check-instrument`. */
 test('a server that stands still for part of each period: latency counts from the intended time', async () => {
   const plan = { connections: 8, rate: 200, seed: 1, durationMs: 500 }
   const { result, did } = await observe({ freeze: { frozenMs: 100, everyMs: 250 } }, plan)

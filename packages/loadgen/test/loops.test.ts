@@ -4,7 +4,7 @@ import { mean } from '@startgrid/stats/moments.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
 import type { Connection } from '../src/connection.ts'
 import { Checker } from '../src/expectation.ts'
-import { poisson } from '../src/loops.ts'
+import { openLoop, poisson } from '../src/loops.ts'
 import { Pool, Queue } from '../src/pool.ts'
 import { noErrors } from '../src/result.ts'
 import { LoopWatch, Tally } from '../src/tally.ts'
@@ -38,6 +38,17 @@ test('what counts is due between the warm-up and the end, and when it was due de
   assert.deepEqual(counts, { seconds: 0.1, due: 4, sent: 2, late: 1 })
   assert.deepEqual([service.count, service.max, service.sum], [3, 20, 35])
   assert.deepEqual([lag.count, lag.max, lag.sum], [4, 21, 42])
+})
+
+test('a request that the loop comes to late counts from when it was due', () => {
+  const due = [5, 6, Number.POSITIVE_INFINITY].values()
+  const schedule = { from: 0, until: 100 }
+  const sent: number[] = []
+  const pool = { take: () => ({}) } as unknown as Pool
+  const tally = new Tally(new Checker({}, 1), schedule, true)
+  const send = (_: Connection, intended: number) => sent.push(intended)
+  openLoop({ pool, schedule, tally, send }, () => due.next().value ?? assert.fail()).dispatch(10)
+  assert.deepEqual(sent, [5, 6])
 })
 
 test('the connection that has been idle longest is next, so that all are used alike; not one that is closed', () => {
