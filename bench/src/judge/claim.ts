@@ -6,7 +6,7 @@ import type { CellFigures, ClaimResult, Verdict } from '../result/figures.ts'
 import { isLatency, type Metric } from '../result/metrics.ts'
 
 /** What claims are judged by. */
-export interface ClaimContext {
+interface ClaimContext {
   cells: readonly Cell[]
   figures: readonly CellFigures[]
   /** @param against the race of `under`; default the same */

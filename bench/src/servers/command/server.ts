@@ -219,7 +219,9 @@ function whySilent(
   failure: Failure | undefined,
 ): string {
   if (failure === 'malformed') return `what it says to ${nameAsked(ready)} is not HTTP/1.1`
-  if (places.length === 0 && failure === 'refused') return 'it does not listen'
+  // On a busy machine a refusal may come too late. On Linux the places are known.
+  const isRefused = failure === 'refused' || (failure === 'timeout' && process.platform === 'linux')
+  if (places.length === 0 && isRefused) return 'it does not listen'
   if (places.includes(port) || failure !== 'refused')
     return `it listens, but does not respond to ${nameAsked(ready)}`
   return `it listens on ${listOf(places.map(nameOf))} instead of port ${port}: it has to listen on PORT of its environment, or on {port} in its command`
