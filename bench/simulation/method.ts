@@ -127,7 +127,12 @@ function findingsOf({ cells, races }: ReturnType<typeof analyse>): Findings {
     pairs: races.flatMap(({ race, topology, metric, pairs }) =>
       pairs.map(({ a, b, ratio: { low, high }, pAdjusted }) => ({
         race: `${race} ${topology} ${metric}`,
-        ...{ a, b, metric, low, high, p: pAdjusted },
+        a,
+        b,
+        metric,
+        low,
+        high,
+        p: pAdjusted,
       })),
     ),
     twins: races.flatMap(({ control, metric }) => {

@@ -106,7 +106,8 @@ export async function runTool(tool: Tool, url: string, signal: AbortSignal): Pro
   const [program, ...before] = isWrk ? ['wrk'] : [process.execPath, AUTOCANNON, '--json', '--no-progress']
   try {
     const { stdout } = await promisify(execFile)(program, [...before, ...argumentsOf(tool), url], {
-      ...{ signal, maxBuffer: 2 ** 24 },
+      signal,
+      maxBuffer: 2 ** 24,
     })
     const printed = isWrk ? readWrk(stdout) : readAutocannon(stdout)
     if (printed.responses === 0) throw new Error(`${tool.name} got no response`)

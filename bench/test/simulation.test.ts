@@ -126,8 +126,11 @@ describe('the simulated machine', () => {
 
   test('has cold cells that cost 40 % more at first, and only their own load warms them', () => {
     const still = {
-      ...{ ...QUIET, speed: EVEN, floor: 0 },
-      ...{ shocks: { part: 0, cost: 0 }, visible: { part: 0, share: 0, cost: 0 } },
+      ...QUIET,
+      speed: EVEN,
+      floor: 0,
+      shocks: { part: 0, cost: 0 },
+      visible: { part: 0, share: 0, cost: 0 },
       slice: { hello: 0, ssr: 0, status: 0, pair: 0 },
     }
     const cold = { cells: 18, cost: 0.4, seconds: 0.25 }

@@ -27,10 +27,15 @@ async function makeAssets(directory: string): Promise<void> {
   const style = 'body{margin:0}\n'
   await mkdir(join(directory, 'folder'))
   for (const [name, content] of Object.entries({
-    ...{ [SCRIPT]: script, [`${SCRIPT}.br`]: brotliCompressSync(script), [`${SCRIPT}.gz`]: gzipSync(script) },
+    [SCRIPT]: script,
+    [`${SCRIPT}.br`]: brotliCompressSync(script),
+    [`${SCRIPT}.gz`]: gzipSync(script),
     // Only gzip, and nothing at all: whatever the build left out is served plain.
-    ...{ [STYLE]: style, [`${STYLE}.gz`]: gzipSync(style) },
-    ...{ [TINY]: '<svg xmlns="http://www.w3.org/2000/svg"/>', 'folder/inside.js': '1', '.hidden.js': '1' },
+    [STYLE]: style,
+    [`${STYLE}.gz`]: gzipSync(style),
+    [TINY]: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    'folder/inside.js': '1',
+    '.hidden.js': '1',
   }))
     await writeFile(join(directory, name), content)
 }

@@ -106,7 +106,8 @@ describe('contract', { skip }, () => {
     const requests: Sent[] = [
       ...at(TARGETS),
       ...METHODS.filter((method) => method !== 'CONNECT').map((method) => ({
-        ...{ target: '/json', method },
+        target: '/json',
+        method,
         body: /GET|HEAD|TRACE/.test(method) ? '' : 'x=1',
       })),
       { target: '/echo', method: 'POST', body: 'b'.repeat(MOST_BODY) },

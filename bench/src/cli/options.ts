@@ -84,13 +84,17 @@ export const RACE = {
   'expect-status': integer('N', 'of a right response (default any 2xx)', { min: 200, max: 599 }),
   'different-responses': flag('goes on although the systems do different work'),
   connections: integer('N', 'with one request in flight each', {
-    ...{ min: 1, max: 10_000, default: 32, short: 'c' },
+    min: 1,
+    max: 10_000,
+    default: 32,
+    short: 'c',
   }),
   rate: integer(
     'N',
     'requests per second at which latency is measured (default half of what the slowest can do)',
     {
-      ...{ min: 1, max: 1_000_000 },
+      min: 1,
+      max: 1_000_000,
     },
   ),
   'fail-on-regression': percent(
@@ -130,7 +134,11 @@ export function readOptions(args: readonly string[]) {
   return {
     apps: chooseApps(only, role ?? (only === undefined ? roles.join(',') : undefined), frameworks),
     topologies: [...new Set(split(values.topology ?? 'direct,nginx').map(findTopology))],
-    ...{ connections, latency, json, output, profile },
+    connections,
+    latency,
+    json,
+    output,
+    profile,
     /** Something of the profile was given otherwise. */
     custom: EFFORT.some((name) => given.has(name)),
     heats: values.heats ?? heats,

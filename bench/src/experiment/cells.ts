@@ -47,7 +47,10 @@ function cellOf(race: string, plan: Race, name: string, system: System): Cell {
   const common = {
     // A system of a study may be in several races; one with a launch key is in one.
     id: launch === undefined ? `${race} ${name}` : name,
-    ...{ race, system: name, app: launch ?? name, title },
+    race,
+    system: name,
+    app: launch ?? name,
+    title,
     // A bare proxy gives responses of its own, which no contract covers.
     role: nginx?.front.startsWith('bare') ? null : role,
     topology: topologyOf(system),

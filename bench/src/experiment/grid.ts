@@ -27,7 +27,8 @@ export function gridExperiment(options: GridOptions): Experiment {
       races.map(({ role, systems }): [string, LoadRace] => [
         role,
         {
-          ...{ systems: namesOf(systems), workload: WORKLOADS[role] },
+          systems: namesOf(systems),
+          workload: WORKLOADS[role],
           ranks: true,
           connections: options.connections ?? CONNECTIONS[role],
           ...(options.latency && { openLoop: namesOf(systems.filter(hasLatency)) }),

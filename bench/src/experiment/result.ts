@@ -34,7 +34,10 @@ export function createResult(experiment: Experiment, effort: GridEffort, command
   const { slices, sliceMs, openLoop } = PROFILES[profile]
   const result = planRun(experiment, seed, command, {
     profile: custom ? 'custom' : profile,
-    ...{ heats, slices, sliceMs, maxTimeMs },
+    heats,
+    slices,
+    sliceMs,
+    maxTimeMs,
     openLoop: latency ? openLoop : null,
   })
   if (!heatsGiven && maxTimeMs !== null) result.settings.heats = heatsWithin(maxTimeMs, result)
@@ -53,7 +56,8 @@ export function createStudyResult(study: Experiment, options: StudyEffort, comma
   const { profile, seed } = options
   const effort = STUDY_PROFILES[profile]
   return planRun(study, seed, command, {
-    ...{ ...effort, profile },
+    ...effort,
+    profile,
     heats: options.heats ?? effort.heats,
     maxTimeMs: options.maxTimeMs ?? effort.maxTimeMs,
   })
@@ -69,14 +73,20 @@ function planRun(
     schema: 7,
     startedAt: new Date().toISOString(),
     finishedAt: null,
-    ...{ command, experiment: toldOf(experiment), seed },
+    command,
+    experiment: toldOf(experiment),
+    seed,
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
     settings: { cores: null, ...settings },
-    ...{ stolen: 0, enoughMs: null, warnings: [] },
+    stolen: 0,
+    enoughMs: null,
+    warnings: [],
     cells: planCells(experiment),
-    ...{ conformance: [], pilots: [], heats: [] },
+    conformance: [],
+    pilots: [],
+    heats: [],
     analysis: null,
   }
 }

@@ -35,7 +35,9 @@ export function analyse(
   })
   const ranked = Object.keys(races).filter((name) => isRanked(races[name]))
   const context = {
-    ...{ cells: measured.cells, figures: cells, ratio: comparisons.ratio },
+    cells: measured.cells,
+    figures: cells,
+    ratio: comparisons.ratio,
     measured: quotable(cells, openRates),
   }
   return {
@@ -82,8 +84,12 @@ function figuresOf(
   const cpu = (part: keyof Launch['cpu']) => meanOf(shown.map((one) => one.cpu[part]))
   const handshakes = [...new Set(shown.flatMap((one) => one.handshakes))]
   return {
-    ...{ cell: id, race, system },
-    ...{ launches: counted.length, slices, openLoop: openLoops?.judged ?? null },
+    cell: id,
+    race,
+    system,
+    launches: counted.length,
+    slices,
+    openLoop: openLoops?.judged ?? null,
     figures: Object.fromEntries(figures),
     cpu: { app: cpu('app'), proxy: cpu('proxy') },
     coreUse: meanOf(shown.map(({ coreUse }) => coreUse)),
@@ -108,7 +114,10 @@ function peakMemory(heats: readonly Heat[], race: string, app: string): number |
 function stepOf({ what, race, from, to }: Step, comparisons: Comparisons): StepResult {
   const [before, after] = [comparisons.value(race, 'cpu', from), comparisons.value(race, 'cpu', to)]
   return {
-    ...{ what, race, from, to },
+    what,
+    race,
+    from,
+    to,
     cpu: before && after && { from: before.value, to: after.value },
     // Where the system does not tell CPU time, a busy core has a time per response.
     ratio: comparisons.ratio(race, 'cpu', to, from) ?? comparisons.ratio(race, 'rate', from, to),

@@ -21,8 +21,16 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
   const undecided = whyUndecided(claim, ratio, context)
   const verdict = undecided === null && ratio !== null ? decide(ratio, published) : 'undecided here'
   return {
-    ...{ id, says, race, ...(against !== undefined && { against }) },
-    ...{ metric, over, under, published, ratio, verdict },
+    id,
+    says,
+    race,
+    ...(against !== undefined && { against }),
+    metric,
+    over,
+    under,
+    published,
+    ratio,
+    verdict,
     undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published) : null),
     because: ratio === null ? null : (claim.because?.(context.measured) ?? null),
   }

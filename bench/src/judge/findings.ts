@@ -50,7 +50,11 @@ export function findingsOf(
     const pAdjusted = adjusted.get(pair) ?? null
     const stall = stallOf(pair, measured)
     return {
-      ...{ race, decides, taken, over, under },
+      race,
+      decides,
+      taken,
+      over,
+      under,
       ratio: comparison?.ratio ?? null,
       pAdjusted,
       isTwin: over === twin,

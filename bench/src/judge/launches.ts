@@ -61,7 +61,9 @@ export function judgeCells(measured: Measured, judge: typeof whyVoid = whyVoid):
         conformance: conformance.find((one) => one.cell === cell.id) ?? null,
         slices: own.flatMap((heat) => heat.slices.filter((one) => one.cell === cell.id)),
         counted: own.flatMap((heat) => counted.get(heat)?.get(cell.id) ?? []),
-        ...{ failures, stolen, cores: settings.cores },
+        failures,
+        stolen,
+        cores: settings.cores,
       })
       return [cell, reason]
     }),
@@ -83,7 +85,9 @@ export function judgeCells(measured: Measured, judge: typeof whyVoid = whyVoid):
       return launchOf(cell, heat, slices[index] ?? [], { ...fitted, ...logsOf(openLoops?.launches[index]) })
     }
     return {
-      ...{ cell, openLoops, void: reasons.get(cell) ?? null },
+      cell,
+      openLoops,
+      void: reasons.get(cell) ?? null,
       slices: slices.flat().length,
       launches: cell.workload === null ? probesOf(cell, own) : own.map(launchIn),
     }

@@ -65,8 +65,14 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
   const random = createRandom(planned.seed)
   const draws = createRandom(planned.seed ^ DRAWS)
   const course: Course = {
-    ...{ ...options, beganAt, random, draws, record },
-    ...{ entrants: [], rates: new Map(), failed: new Set() },
+    ...options,
+    beganAt,
+    random,
+    draws,
+    record,
+    entrants: [],
+    rates: new Map(),
+    failed: new Set(),
   }
   try {
     if (!signal.aborted) {
@@ -85,8 +91,15 @@ export async function runHeat(options: HeatOptions): Promise<Heat> {
 /** Nothing has been measured yet. */
 export function newHeat({ race, heat }: Pick<PlannedHeat, 'race' | 'heat'>): Heat {
   return {
-    ...{ race, heat, startedAt: new Date().toISOString(), seconds: 0 },
-    ...{ launches: [], slices: [], trials: [], commonRate: null, probes: [] },
+    race,
+    heat,
+    startedAt: new Date().toISOString(),
+    seconds: 0,
+    launches: [],
+    slices: [],
+    trials: [],
+    commonRate: null,
+    probes: [],
     failures: [],
   }
 }

@@ -166,7 +166,11 @@ async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
   const heat = isProbe(race)
     ? await runProbes(frame, cells, { race, start, quick: settings.profile === 'quick' })
     : await runHeat({
-        ...{ ...frame, cells, settings, start, generator },
+        ...frame,
+        cells,
+        settings,
+        start,
+        generator,
         workloadOf: ({ system }) =>
           race.workloads?.[system] ?? experiment.systems[system]?.workload ?? race.workload,
         // Then what a system can do is known, and it is as warm as it gets.

@@ -62,7 +62,9 @@ export async function measureSlice(
   const own = entrant.workload.newConnections === undefined ? 0 : load.requests
   const handshakes = Object.keys(load.handshakes)
   return {
-    ...{ ...stretch, phase, pass },
+    ...stretch,
+    phase,
+    pass,
     // A clock that ticks every 10 ms says too little about a slice of 50 ms.
     disturbed: isTaken(
       hasExactClock() ? disturbance : { ...disturbance, serverForeign: null, generatorForeign: null },
@@ -101,7 +103,8 @@ export async function measureTrial(
     achieved: openLoop?.achieved ?? load.rate,
     meanMs: requests > 0 ? latency.mean : null,
     lag: lag === null || requests === 0 ? null : percentilesOf(lag),
-    ...{ histogram: histograms.latency, lagHistogram: histograms.lag },
+    histogram: histograms.latency,
+    lagHistogram: histograms.lag,
     generatorBound: load.self.bound,
   }
 }
@@ -142,7 +145,11 @@ async function offer(
     load,
     /** Connections that were opened meanwhile on this machine, after those of the load. */
     opened: before === undefined || after === undefined ? null : after - before,
-    ...{ cell: cell.id, at, seconds, requests, checked },
+    cell: cell.id,
+    at,
+    seconds,
+    requests,
+    checked,
     errors: Object.fromEntries(Object.entries(errors).filter(([, count]) => count > 0)),
     ...(requests > 0 && { longest: latency.max / 1000 }),
     // In a slice it polls: it never leaves its core by itself.

@@ -110,7 +110,12 @@ async function proofOfPath(
     ),
   )
   return {
-    ...{ asked, first, learnt, status: first.status, bytes, masked: Math.round(learnt.masked * bytes) },
+    asked,
+    first,
+    learnt,
+    status: first.status,
+    bytes,
+    masked: Math.round(learnt.masked * bytes),
     responseMs: (performance.now() - beganAt) / RESPONSES,
     head: {
       title: cell.title,
@@ -152,7 +157,8 @@ export function workloadOf(asked: Workload, proofs: readonly Proof[]): Workload 
   const [first] = proofs
   if (first === undefined) return asked
   const drawn = proofs.map(({ asked: { path }, weight, learnt }) => ({
-    ...{ path, weight },
+    path,
+    weight,
     expect: expectationOf(learnt),
   }))
   const expect = expectationOf(first.learnt)

@@ -37,7 +37,9 @@ export function findingsOfRace(result: Result): Findings {
       panels: findings.map((one) => ({
         title: `${one.over} over ${one.under}${isOne ? '' : `: ${one.race}`}`,
         dots: ratiosOf(one).map(({ metric, ratio }) => ({
-          ...{ ...ratio, name: METRICS[metric].heading, leads: metric === one.decides },
+          ...ratio,
+          name: METRICS[metric].heading,
+          leads: metric === one.decides,
         })),
       })),
       columns: 2,

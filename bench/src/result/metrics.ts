@@ -28,13 +28,19 @@ const described = {
    */
   'mean-latency': { name: 'mean latency', heading: 'mean ms', format: formatSeconds, priority: 3 },
   'median-latency': {
-    ...{ name: 'p50 latency', heading: 'p50 ms', format: formatSeconds, priority: 1 },
+    name: 'p50 latency',
+    heading: 'p50 ms',
+    format: formatSeconds,
+    priority: 1,
     compared: true,
   },
   'p90-latency': { name: 'p90 latency', heading: 'p90 ms', format: formatSeconds, priority: 3 },
   'p97.5-latency': { name: 'p97.5 latency', heading: 'p97.5 ms', format: formatSeconds, priority: 3 },
   'p99-latency': {
-    ...{ name: 'p99 latency', heading: 'p99 ms', format: formatSeconds, priority: 1 },
+    name: 'p99 latency',
+    heading: 'p99 ms',
+    format: formatSeconds,
+    priority: 1,
     compared: true,
   },
   /** Seconds from the start of the process to its first response. */
@@ -46,11 +52,17 @@ const described = {
   'last-byte': { name: 'last byte', heading: 'last byte ms', format: formatSeconds, priority: 0 },
   /** Resident bytes at that moment, and the most until the end. */
   'ready-memory': {
-    ...{ name: 'memory when ready', heading: 'MB ready', format: formatMegabytes, priority: 3 },
+    name: 'memory when ready',
+    heading: 'MB ready',
+    format: formatMegabytes,
+    priority: 3,
     compared: true,
   },
   'peak-memory': {
-    ...{ name: 'peak memory', heading: 'MB peak', format: formatMegabytes, priority: 3 },
+    name: 'peak memory',
+    heading: 'MB peak',
+    format: formatMegabytes,
+    priority: 3,
     compared: true,
   },
 } satisfies Record<string, MetricDescription>

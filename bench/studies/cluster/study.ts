@@ -24,8 +24,14 @@ const claim = (
   published: Claim['published'],
   because: NonNullable<Claim['because']>,
 ): Claim => ({
-  ...{ id: metric === 'rate' ? 'mean-rate' : metric, says, metric, published, because },
-  ...{ race: metric === 'rate' ? 'source' : AUTOCANNON, over: 'cluster-4', under: 'single' },
+  id: metric === 'rate' ? 'mean-rate' : metric,
+  says,
+  metric,
+  published,
+  because,
+  race: metric === 'rate' ? 'source' : AUTOCANNON,
+  over: 'cluster-4',
+  under: 'single',
 })
 
 /** What the source ran. It opens its 10,000 connections while it counts, so that most of its ten seconds are the beginning. */
@@ -53,7 +59,10 @@ export const clusterStudy: Study = {
       openLoop: Object.keys(SYSTEMS),
     },
     [AUTOCANNON]: toolRace(Object.keys(SYSTEMS), {
-      ...{ name: 'autocannon', connections: 10_000, seconds: 10, path: HELLO.path },
+      name: 'autocannon',
+      connections: 10_000,
+      seconds: 10,
+      path: HELLO.path,
     }),
   },
   claims: [

@@ -77,7 +77,13 @@ const claim = (
 ): Claim => {
   const name = id.startsWith('bare') ? 'bare' : 'express'
   return {
-    ...{ id, says, race: 'hello', metric: 'rate', over: `${name} bun`, under: `${name} node`, published },
+    id,
+    says,
+    race: 'hello',
+    metric: 'rate',
+    over: `${name} bun`,
+    under: `${name} node`,
+    published,
     ...more,
   }
 }
@@ -97,7 +103,10 @@ export const expressOnBun: Study = {
   races: {
     hello: race(HELLO, 'hello', 64),
     [WRK]: toolRace(['express node', 'express bun', 'bare node', 'bare bun', 'ceiling'], {
-      ...{ name: 'wrk', connections: 64, seconds: 5, path: WORKLOADS.hello.path },
+      name: 'wrk',
+      connections: 64,
+      seconds: 5,
+      path: WORKLOADS.hello.path,
     }),
     page: race(PAGE, 'ssr', 8),
   },

@@ -71,7 +71,9 @@ const systemsOf = (role: Role) => Object.keys(STAGES).map((stage) => `${stage}/$
 
 /** As published: 10 connections. */
 const race = ([role, workload]: readonly [Role, Workload]): LoadRace => ({
-  ...{ systems: systemsOf(role), workload, connections: 10 },
+  systems: systemsOf(role),
+  workload,
+  connections: 10,
   // Half of what Express did in the first heat was more than all that it could do in a slower heat. The source has 3,393 for it.
   ...(role === 'status' && { openLoop: systemsOf(role), openRate: 3000 }),
 })

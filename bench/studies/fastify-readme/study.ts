@@ -21,8 +21,13 @@ interface Setting extends Partial<Pick<Tool, 'connections' | 'pipelining'>> {
 }
 
 const PUBLISHED: Tool = {
-  ...{ name: 'autocannon', connections: 100, pipelining: 10, path: '/' },
-  ...{ warmupSeconds: 2, seconds: 3, withCpu: true },
+  name: 'autocannon',
+  connections: 100,
+  pipelining: 10,
+  path: '/',
+  warmupSeconds: 2,
+  seconds: 3,
+  withCpu: true,
 }
 const THEN = { packages: 'then', node: 'then' } as const
 const PLAIN = { pipelining: 1 } as const
@@ -63,11 +68,17 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
     ),
   ),
   'express-text': {
-    ...{ title: 'Express 5, text', program: 'express-text', packages: 'apps/express', ...BOMBARDIER },
+    title: 'Express 5, text',
+    program: 'express-text',
+    packages: 'apps/express',
+    ...BOMBARDIER,
   },
   'express-text-production': {
-    ...{ title: 'Express 5, text, production', program: 'express-text', packages: 'apps/express' },
-    ...{ ...BOMBARDIER, production: true },
+    title: 'Express 5, text, production',
+    program: 'express-text',
+    packages: 'apps/express',
+    ...BOMBARDIER,
+    production: true,
   },
   'hono-text': { title: 'Hono, text', program: 'hono-text', packages: 'apps/hono', ...BOMBARDIER },
 }
@@ -92,7 +103,13 @@ const claim = (
   [fast, slow]: readonly [number, number],
   because?: Claim['because'],
 ): Claim => ({
-  ...{ id, says, race: RACE, metric: 'cpu', over: slower, under: faster, published: [1 / slow, 1 / fast] },
+  id,
+  says,
+  race: RACE,
+  metric: 'cpu',
+  over: slower,
+  under: faster,
+  published: [1 / slow, 1 / fast],
   ...(because && { because }),
 })
 

@@ -43,7 +43,13 @@ const claim = (
   says: string,
   more: Partial<Pick<Claim, 'race' | 'against' | 'because'>> = {},
 ): Claim => ({
-  ...{ id, says, race: 'hello', metric: 'rate', over, under, published },
+  id,
+  says,
+  race: 'hello',
+  metric: 'rate',
+  over,
+  under,
+  published,
   because: (measured) => compareCpu(measured, over, under),
   ...more,
 })

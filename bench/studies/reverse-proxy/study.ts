@@ -51,7 +51,8 @@ const GZIP = '\b\0\0\0\0\0'
 
 const NEW_CONNECTIONS = { rate: RATE, newConnections: true } as const
 const COMPRESSED: Workload = {
-  ...{ ...SMALL, ...NEW_CONNECTIONS },
+  ...SMALL,
+  ...NEW_CONNECTIONS,
   headers: { 'accept-encoding': 'gzip' },
   expect: { includes: [GZIP] },
 }

@@ -45,7 +45,9 @@ function program(runtime: string, words: string): System {
       .join(' on '),
     command: {
       command: `NODE_ENV=production exec ${binary} ${words}`,
-      ...{ directory: VERSIONS, ready: { path: '/' }, readyTimeoutMs: 30_000 },
+      directory: VERSIONS,
+      ready: { path: '/' },
+      readyTimeoutMs: 30_000,
     },
     warmupMs: WARMUP_MS,
     lacks: (download) => whyNotInstalled(VERSIONS, runtime, download),
@@ -55,11 +57,15 @@ function program(runtime: string, words: string): System {
 const NODES = ['node20', 'node22', 'node24', 'node26'] as const
 
 const onNodes = (name: string, words: string): Upgrade => ({
-  ...{ name, versions: NODES, systemOf: (node) => program(node, words) },
+  name,
+  versions: NODES,
+  systemOf: (node) => program(node, words),
 })
 
 const ofFramework = (name: string, versions: readonly [string, string]): Upgrade => ({
-  ...{ name, versions, systemOf: (version) => program(NEWEST, `hello.js ${name.toLowerCase()} ${version}`) },
+  name,
+  versions,
+  systemOf: (version) => program(NEWEST, `hello.js ${name.toLowerCase()} ${version}`),
 })
 
 const UPGRADES: readonly Upgrade[] = [
@@ -71,11 +77,14 @@ const UPGRADES: readonly Upgrade[] = [
   ofFramework('Koa', ['koa2', 'koa3']),
   ofFramework('Hono', ['hono3', 'hono']),
   {
-    ...{ name: 'React', versions: ['react18', 'react19'], isPage: true },
+    name: 'React',
+    versions: ['react18', 'react19'],
+    isPage: true,
     systemOf: (version) => program(NEWEST, `page.js ${version}`),
   },
   {
-    ...{ name: 'Bun', versions: ['bun1.1', 'bun1.4'] },
+    name: 'Bun',
+    versions: ['bun1.1', 'bun1.4'],
     systemOf: (version) => program(version, 'hello.js bun'),
   },
 ]
@@ -101,12 +110,20 @@ const upgraded = (upgrade: Upgrade, [older, newer]: readonly [string, string]): 
     `${nameOfVersion(newer)} instead of ${nameOfVersion(older)}`,
     ...upgrade.name.split(', ').slice(1),
   ].join(': '),
-  ...{ race: upgrade.name, from: nameOf(upgrade, older), to: nameOf(upgrade, newer) },
+  race: upgrade.name,
+  from: nameOf(upgrade, older),
+  to: nameOf(upgrade, newer),
 })
 
 const express = (id: string, says: string, published: Claim['published']): Claim => ({
-  ...{ id, says, published, race: EXPRESS.name, metric: 'rate', because: explainPrototypes },
-  ...{ over: nameOf(EXPRESS, 'node24'), under: nameOf(EXPRESS, 'node22') },
+  id,
+  says,
+  published,
+  race: EXPRESS.name,
+  metric: 'rate',
+  because: explainPrototypes,
+  over: nameOf(EXPRESS, 'node24'),
+  under: nameOf(EXPRESS, 'node22'),
 })
 
 /** See docs/studies/upgrades.md. */
@@ -148,7 +165,9 @@ export const upgrades: Study = {
     ...NODES.map(
       (node): Step => ({
         what: `${nameOfVersion(node)}: Object.setPrototypeOf of request and response`,
-        ...{ race: HTTP.name, from: nameOf(HTTP, node), to: prototypes(node) },
+        race: HTTP.name,
+        from: nameOf(HTTP, node),
+        to: prototypes(node),
       }),
     ),
   ],

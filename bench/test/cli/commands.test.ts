@@ -129,8 +129,12 @@ test('the action makes a result a comment of the pull request, and updates it; o
   const [file, log] = [join(directory, 'result.json'), join(directory, 'gh.log')]
   const env = {
     ...process.env,
-    ...{ STARTGRID: 'node bench/src/cli/startgrid.ts', GITHUB_REPOSITORY: 'acme/server', GH_LOG: log },
-    ...{ HEAD_OWNER: 'somebody', HEAD_BRANCH: 'a $(branch)', HEAD_SHA: HEAD },
+    STARTGRID: 'node bench/src/cli/startgrid.ts',
+    GITHUB_REPOSITORY: 'acme/server',
+    GH_LOG: log,
+    HEAD_OWNER: 'somebody',
+    HEAD_BRANCH: 'a $(branch)',
+    HEAD_SHA: HEAD,
     PATH: [directory, dirname(process.execPath), process.env.PATH].join(delimiter),
   }
   const comment = (result: object) => {

@@ -17,9 +17,19 @@ import { PUBLISHED, STUDIES } from '../../studies/index.ts'
 test('without options: every app, direct and behind NGINX, in an order of its own', () => {
   const { seed, ...options } = readOptions([])
   assert.deepEqual(options, {
-    ...{ apps: [...APPS], topologies: ['direct', 'nginx'], profile: 'default', custom: false, heats: 3 },
-    ...{ latency: false, connections: undefined, maxTimeMs: null, heatsGiven: false, dryRun: false },
-    ...{ json: undefined, output: undefined, download: true },
+    apps: [...APPS],
+    topologies: ['direct', 'nginx'],
+    profile: 'default',
+    custom: false,
+    heats: 3,
+    latency: false,
+    connections: undefined,
+    maxTimeMs: null,
+    heatsGiven: false,
+    dryRun: false,
+    json: undefined,
+    output: undefined,
+    download: true,
   })
   assert.notEqual(seed, readOptions([]).seed)
 })
@@ -29,9 +39,19 @@ test('options are read', () => {
     '--quick --heats 5 --connections 128 --seed 12 --topology nginx,direct,nginx --json - --output there --no-download --dry-run --latency --max-time 10m'
   const { apps: _, ...options } = readOptions(line.split(' '))
   assert.deepEqual(options, {
-    ...{ topologies: ['nginx', 'direct'], profile: 'quick', custom: true, heats: 5, heatsGiven: true },
-    ...{ latency: true, connections: 128, maxTimeMs: 600_000, dryRun: true },
-    ...{ json: '-', output: 'there', download: false, seed: 12 },
+    topologies: ['nginx', 'direct'],
+    profile: 'quick',
+    custom: true,
+    heats: 5,
+    heatsGiven: true,
+    latency: true,
+    connections: 128,
+    maxTimeMs: 600_000,
+    dryRun: true,
+    json: '-',
+    output: 'there',
+    download: false,
+    seed: 12,
   })
   const { custom, heats } = readOptions(['--quick'])
   assert.deepEqual([custom, heats], [false, 2])

@@ -148,7 +148,8 @@ test('a simulated study', async (context) => {
   const options = { profile: 'quick', heats: undefined, seed: 3 } as const
   const result = createStudyResult(STUDY, options, '')
   result.conformance = result.cells.map(({ id }) => ({
-    ...{ cell: id, differences: [] },
+    cell: id,
+    differences: [],
   }))
   result.settings.cores = { server: 0, servers: [0], generator: 1 }
   for (const { cores } of result.cells) cores.given = 1

@@ -145,12 +145,19 @@ describe('a verdict', () => {
 describe('what a unit of work costs', () => {
   /** Two heats, on the lines 8 + x and 9 + 1.1x; 10 + x and 12 + 1.2x. */
   const CPU: Readonly<Record<string, readonly (number | null)[]>> = {
-    ...{ 'base 0': [8, 9], 'base 10': [18, 20], 'base 100': [108, 119] },
-    ...{ 'more 0': [10, 12], 'more 10': [20, 24], 'more 100': [110, 132] },
+    'base 0': [8, 9],
+    'base 10': [18, 20],
+    'base 100': [108, 119],
+    'more 0': [10, 12],
+    'more 10': [20, 24],
+    'more 100': [110, 132],
   }
   const lineOf = (name: string) => ({ 0: `${name} 0`, 10: `${name} 10`, 100: `${name} 100` })
   const COSTS: Costs = {
-    ...{ title: 'a page', race: 'page', unit: 'item', shown: 10 },
+    title: 'a page',
+    race: 'page',
+    unit: 'item',
+    shown: 10,
     lines: { base: lineOf('base'), more: lineOf('more') },
     pairs: [['more', 'base']],
   }

@@ -87,7 +87,8 @@ describe('server and proxy must use their core', () => {
   const nobody = { ...QUIET, serverForeign: 0, serverWait: 0 }
   /** Seconds of 200 ms. */
   const used = (app: number | null, proxy: number | null, more: Partial<Slice> = {}): Partial<Slice> => ({
-    ...{ cpuSeconds: { app, proxy, generator: 0.2 }, disturbance: nobody },
+    cpuSeconds: { app, proxy, generator: 0.2 },
+    disturbance: nobody,
     ...more,
   })
   const direct = (...slices: Partial<Slice>[]) => measured(...slices)

@@ -211,9 +211,16 @@ describe('standings', () => {
 describe('a race of commands', () => {
   const RATES: Rates = { fast: [40_000, 41_000, 39_500], slow: [20_100, 20_400, 19_800] }
   const pilotOf = (decides: 'rate' | 'cpu', unsteady = ''): PilotRecord => ({
-    ...{ race: 'race', decides, warmupMs: 500, difference: null },
+    race: 'race',
+    decides,
+    warmupMs: 500,
+    difference: null,
     systems: ['slow', 'fast'].map((system) => ({
-      ...{ system, bytes: 12, masked: 0, coreUse: 1, steady: system !== unsteady },
+      system,
+      bytes: 12,
+      masked: 0,
+      coreUse: 1,
+      steady: system !== unsteady,
     })),
   })
 

@@ -58,18 +58,24 @@ function heatOf(
     return { requests: rate * seconds, seconds, rate }
   })
   return runHeat({
-    ...{ expectedMs: 1000, planned: { race: 'race', heat: 1, seed }, cells },
+    expectedMs: 1000,
+    planned: { race: 'race', heat: 1, seed },
+    cells,
     settings: { slices: 10, sliceMs: 100_000 },
     start: async () => ({
       running: new Map(running),
-      ...{ failures: new Map(), launches: async () => [], stop: async () => {} },
+      failures: new Map(),
+      launches: async () => [],
+      stop: async () => {},
     }),
     generator: {
       ...generator,
       run: (plan) => (offer && plan.rate !== undefined ? offer(plan) : generator.run(plan)),
     },
     workloadOf: () => ({ path: '/json', expect: {} }),
-    ...{ measure, signal: new AbortController().signal, onProgress() {} },
+    measure,
+    signal: new AbortController().signal,
+    onProgress() {},
   })
 }
 
@@ -127,7 +133,9 @@ describe('all heats', () => {
     const said: string[] = []
     const warnings: string[] = []
     const prepared = {
-      ...{ experiment, result, signal: new AbortController().signal },
+      experiment,
+      result,
+      signal: new AbortController().signal,
       progress: { begin() {}, update() {}, stop() {}, say: (text: string) => said.push(text) },
       endsAt: maxTimeMs ?? Number.POSITIVE_INFINITY,
       warn: ({ text }: Warning) => warnings.push(text),
@@ -201,8 +209,14 @@ describe('one rate for all', () => {
       offer: (async ({ rate = 0, onPhase }: Parameters<Generator['run']>[0]) => {
         await onPhase?.('open')
         return {
-          ...{ rate, requests: 0, seconds: 1, checked: 0, errors: {}, lag: null },
-          ...{ self: { bound: false }, openLoop: { offered: rate, achieved: rate } },
+          rate,
+          requests: 0,
+          seconds: 1,
+          checked: 0,
+          errors: {},
+          lag: null,
+          self: { bound: false },
+          openLoop: { offered: rate, achieved: rate },
           histograms: { latency: histogramOf(uniform(1000, 1)), lag: left.shift() ?? null },
         }
       }) as unknown as Generator['run'],

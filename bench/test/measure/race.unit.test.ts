@@ -78,7 +78,9 @@ async function run(
     })),
     progress: { begin() {}, update() {}, stop() {}, say: (text: string) => said.push(text) },
     warn: ({ text }: { text: string }) => said.push(text),
-    ...{ signal: new AbortController().signal, result, endsAt: performance.now() + endsInMs },
+    signal: new AbortController().signal,
+    result,
+    endsAt: performance.now() + endsInMs,
   } as unknown as Parameters<typeof pilot>[0]
   const options = { different, status: undefined }
   return { found: await pilot(prepared, name, race as LoadRace, result.cells, options), said }

@@ -123,7 +123,10 @@ test('the contract is proven of what runs: a server that has nothing breaks it i
   const experiment = { ...TINY, systems, races }
   const [record] = await proveCells(planCells(experiment), {
     start: async () => ({ running, failures: new Map(), launches: async () => [], stop: async () => {} }),
-    ...{ nginx: null, experiment, signal: new AbortController().signal, onBegin() {} },
+    nginx: null,
+    experiment,
+    signal: new AbortController().signal,
+    onBegin() {},
   })
   ok((record?.differences.length ?? 0) > 10)
 })

@@ -138,8 +138,11 @@ test('a panel per role and topology: best first, leaders in colour, ties in brac
 test('a chart of ratios reaches what was measured, but not what would make all others look alike', () => {
   const drawn = (...ratios: readonly number[]) => {
     const dots = ratios.map((value, index) => ({
-      ...{ name: `claim ${index}`, value, leads: false },
-      ...{ low: value * 0.9, high: value * 1.1 },
+      name: `claim ${index}`,
+      value,
+      leads: false,
+      low: value * 0.9,
+      high: value * 1.1,
     }))
     const chart = ratioChart({ title: '', caption: '', panels: [{ title: '', dots }] })
     const drawing = parsePage(String(drawChart(chart as Chart)))

@@ -153,8 +153,14 @@ test('of a race docs keep its figures and what started, without slices, in one f
 
 /** What a request costs, by the last word of its system. */
 const MICROSECONDS: Readonly<Record<string, number>> = {
-  ...{ bare: 10, app: 16, logged: 20, usual: 30, direct: 16 },
-  ...{ ours: 40, 'bare-naive': 60, 'ours-naive': 80 },
+  bare: 10,
+  app: 16,
+  logged: 20,
+  usual: 30,
+  direct: 16,
+  ours: 40,
+  'bare-naive': 60,
+  'ours-naive': 80,
 }
 
 function overheadOf(races: readonly string[]): Result {
@@ -162,13 +168,22 @@ function overheadOf(races: readonly string[]): Result {
   const isMeasured = ({ race }: { race: string }) => races.includes(race)
   const result = createStudyResult(overhead, { profile: 'full', heats: 3, seed: 1 }, '')
   const cells = result.cells.filter(isMeasured).map(({ id, race, app: system }) => ({
-    ...{ cell: id, race, system, launches: 3, slices: 60, openLoop: null, coreUse: 1 },
-    ...{ peakMemory: { app: null, proxy: null }, upstreamConnections: null, void: null },
+    cell: id,
+    race,
+    system,
+    launches: 3,
+    slices: 60,
+    openLoop: null,
+    coreUse: 1,
+    peakMemory: { app: null, proxy: null },
+    upstreamConnections: null,
+    void: null,
     figures: { cpu: within(micros(system) / 1e6) },
     cpu: { app: 1e-5, proxy: 2e-5 },
   }))
   const steps = (overhead.steps ?? []).map((step) => ({
-    ...{ ...step, cpu: null },
+    ...step,
+    cpu: null,
     ratio: isMeasured(step) ? within(micros(step.to) / micros(step.from)) : null,
   }))
   const none = { findings: [], races: [], proxyCosts: [], openRates: [], claims: [] }

@@ -9,7 +9,11 @@ import { findProcesses } from '@startgrid/machine/processes.ts'
 import { type Checkout, checkOut, whatDiffers, withFilesOf } from '../../src/servers/command/checkout.ts'
 
 const NO_CHECKOUT: Checkout = {
-  ...{ directory: '', start: undefined, env: {}, manager: 'npm', commit: '' },
+  directory: '',
+  start: undefined,
+  env: {},
+  manager: 'npm',
+  commit: '',
   unlocked: new Map(),
 }
 
@@ -26,7 +30,8 @@ describe('a commit in a directory of its own', () => {
   const env = { ...process.env } // some tests change it
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
-      ...{ encoding: 'utf8', env },
+      encoding: 'utf8',
+      env,
     })
   const write = (files: Readonly<Record<string, unknown>>) => {
     for (const [path, content] of Object.entries(files)) {
@@ -169,8 +174,10 @@ describe('a commit in a directory of its own', () => {
     }
     const manifest = { scripts: { prestart: 'x', start: 'y' } }
     const files = {
-      ...{ 'later/package.json': manifest, 'later/yarn.lock': '__metadata:\n  version: 8\n' },
-      ...{ 'first/package.json': manifest, 'first/yarn.lock': '# yarn lockfile v1\n' },
+      'later/package.json': manifest,
+      'later/yarn.lock': '__metadata:\n  version: 8\n',
+      'first/package.json': manifest,
+      'first/yarn.lock': '# yarn lockfile v1\n',
     }
     const through = 'npx --yes --package=@yarnpkg/cli-dist@4 yarn'
     const startOf = (from: string) => see({ from }, ([found]) => found?.start)

@@ -58,7 +58,10 @@ describe('a command as a server', { skip }, () => {
     startCommand(
       { command: line, directory, ready: READY, readyTimeoutMs },
       {
-        ...{ guard, cpus: undefined, signal: new AbortController().signal, graceMs: 500 },
+        guard,
+        cpus: undefined,
+        signal: new AbortController().signal,
+        graceMs: 500,
         tell: (text) => said.push(text),
         isElsewhere: (place) => said.push(place),
       },

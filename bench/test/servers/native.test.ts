@@ -86,7 +86,11 @@ test('systems with one launch key share an app and an NGINX, the others have the
 function nginxOf(version: string, engine: 'njs' | 'qjs' | undefined): Nginx {
   const njs = engine && { version: '1.0.2', engine, module: undefined }
   return {
-    ...{ kind: 'path', version, njs, keepaliveMinTimeout: true, http2: 'directive' },
+    kind: 'path',
+    version,
+    njs,
+    keepaliveMinTimeout: true,
+    http2: 'directive',
     binary: { path: '/usr/sbin/nginx', env: {} },
     describe: () => version,
   }

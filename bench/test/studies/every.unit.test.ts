@@ -26,7 +26,10 @@ test('the page of all studies has every claim of a source with its published rat
 
 const nothing = () => undefined
 const UNKNOWN: Measured = {
-  ...{ value: nothing, upstreamConnections: nothing, coreUse: nothing, openRate: nothing },
+  value: nothing,
+  upstreamConnections: nothing,
+  coreUse: nothing,
+  openRate: nothing,
   cpu: () => ({ app: undefined, proxy: undefined }),
 }
 const KNOWN: Measured = {
@@ -95,7 +98,8 @@ test('startup: its page gets a row per app, with both start-ups, memory and the 
       const probes = result.cells
         .filter((cell) => cell.race === race)
         .map(({ id: cell, system }) => ({
-          ...{ cell, foreign: null },
+          cell,
+          foreign: null,
           figures: {
             startup: (system.endsWith(' cached') ? 0.2 : 0.4) * (1 + heat / 1e3),
             'ready-memory': 60e6 + heat,

@@ -15,13 +15,18 @@ import { startTeam } from './team.ts'
 
 const OPTIONS = {
   connections: integer('N', 'connections; in open loop, at most', {
-    ...{ short: 'c', min: 1, max: 65_535, default: 64 },
+    short: 'c',
+    min: 1,
+    max: 65_535,
+    default: 64,
   }),
   duration: duration('how long to send: 500ms, 5s, 1m (default 10s)', { short: 'd', min: 1 }),
   rate: integer('N', 'open loop: requests per second', { short: 'r', min: 1, max: 1e7 }),
   warmup: duration('load before that, which does not count', { min: 0 }),
   processes: integer('N', 'processes that offer the load together, each on a core of its own', {
-    ...{ min: 1, max: 256, default: 1 },
+    min: 1,
+    max: 256,
+    default: 1,
   }),
   timeout: duration('allowed to a response (default 5s)', { min: 1 }),
   method: text('M', 'GET, HEAD, POST, … (default GET, or POST with a body)'),

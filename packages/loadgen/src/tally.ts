@@ -15,8 +15,12 @@ export interface Schedule {
 /** Adds up what happened to the requests that count: those due since the warm-up ended. Times are `performance.now()`. */
 export class Tally {
   readonly counts: Omit<Counts, 'seconds'> = {
-    ...{ requests: 0, errors: noErrors(), bytes: 0, checked: 0 },
-    ...{ statuses: {}, handshakes: {} },
+    requests: 0,
+    errors: noErrors(),
+    bytes: 0,
+    checked: 0,
+    statuses: {},
+    handshakes: {},
   }
   readonly #checker: Checker
   readonly #schedule: Readonly<Schedule>

@@ -54,7 +54,11 @@ test('without options: a closed loop for ten seconds', () => {
     path: ['/a?b=c'],
     method: 'GET',
     headers: { host: '127.0.0.1:3000' },
-    ...{ connections: 64, durationMs: 10_000, warmupMs: 0, timeoutMs: 5_000, expect: { status: 200 } },
+    connections: 64,
+    durationMs: 10_000,
+    warmupMs: 0,
+    timeoutMs: 5_000,
+    expect: { status: 200 },
   })
 })
 

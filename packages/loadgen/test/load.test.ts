@@ -71,7 +71,9 @@ test('a warm-up is load that is not counted, and the first response after it is 
       warm.add(socket)
     },
     {
-      ...{ warmupMs: 100, durationMs: 600_000, signal: stop.signal },
+      warmupMs: 100,
+      durationMs: 600_000,
+      signal: stop.signal,
       expect: { body: exactly('good'), checkEvery: 1_000_000 },
     },
   )
@@ -213,7 +215,10 @@ test('responses in flight at the end are waited for, and latency counts to the l
 
 test('nobody responds: timeout, counted from when a request was due, sent or not', async () => {
   const { server, result } = await against(() => {}, {
-    ...{ rate: 100, connections: 2, durationMs: 200, timeoutMs: 400 },
+    rate: 100,
+    connections: 2,
+    durationMs: 200,
+    timeoutMs: 400,
   })
   const due = dueWithin(200, 100)
   // A connection that is given up is replaced, and its successor sends what is waiting.

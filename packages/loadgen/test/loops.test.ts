@@ -29,8 +29,14 @@ test('what counts is due between the warm-up and the end, and when it was due de
   assert.deepEqual(
     { ...rest, loop: null },
     {
-      ...{ requests: 3, seconds: 0.12, bytes: 34, checked: 0, statuses: { 200: 2, 500: 1 } },
-      ...{ errors: { ...noErrors(), status: 1, timeout: 1 }, handshakes: {}, loop: null },
+      requests: 3,
+      seconds: 0.12,
+      bytes: 34,
+      checked: 0,
+      statuses: { 200: 2, 500: 1 },
+      errors: { ...noErrors(), status: 1, timeout: 1 },
+      handshakes: {},
+      loop: null,
     },
   )
   assert.deepEqual([latency.count, latency.max, latency.sum], [3, 41, 77])

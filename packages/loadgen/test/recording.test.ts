@@ -18,8 +18,10 @@ import {
 /** An empty histogram of the library. */
 function createHistogram(): JsHistogram {
   const histogram = build({
-    ...{ bitBucketSize: 64, numberOfSignificantValueDigits: 3 },
-    ...{ lowestDiscernibleValue: 1, highestTrackableValue: HIGHEST_NS },
+    bitBucketSize: 64,
+    numberOfSignificantValueDigits: 3,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: HIGHEST_NS,
   })
   assert.ok(histogram instanceof JsHistogram)
   return histogram

@@ -11,12 +11,21 @@ function recording(...milliseconds: number[]): Recording {
 }
 
 const QUICK: Measurement = {
-  ...{ requests: 3, seconds: 1, bytes: 30, checked: 1 },
-  ...{ errors: { ...noErrors(), status: 1 }, statuses: { 200: 2, 500: 1 }, handshakes: {} },
+  requests: 3,
+  seconds: 1,
+  bytes: 30,
+  checked: 1,
+  errors: { ...noErrors(), status: 1 },
+  statuses: { 200: 2, 500: 1 },
+  handshakes: {},
   latency: recording(1, 2, 3),
   arrivals: {
-    ...{ seconds: 1, due: 3, sent: 3, late: 0 },
-    ...{ lag: recording(0, 0, 0), service: recording(1, 1, 1) },
+    seconds: 1,
+    due: 3,
+    sent: 3,
+    late: 0,
+    lag: recording(0, 0, 0),
+    service: recording(1, 1, 1),
   },
   loop: { busy: 0.2, waitSeconds: 0.1 },
 }
@@ -29,8 +38,12 @@ const SLOW: Measurement = {
   statuses: { 200: 1 },
   latency: recording(60),
   arrivals: {
-    ...{ seconds: 1, due: 4, sent: 2, late: 1 },
-    ...{ lag: recording(0, 50, 50, 50), service: recording(9) },
+    seconds: 1,
+    due: 4,
+    sent: 2,
+    late: 1,
+    lag: recording(0, 50, 50, 50),
+    service: recording(9),
   },
   loop: { busy: 0.9, waitSeconds: 0.3 },
 }
@@ -89,8 +102,14 @@ test('a generator is the limit if it came late, or had no time to read responses
 const LATENCY = { mean: 1.5, p50: 1, p90: 2, p99: 12.34, p999: 1_234.5, max: 4_000 }
 
 const RESULT: LoadResult = {
-  ...{ requests: 20_000, seconds: 1, rate: 20_000, bytes: 3_200_000, checked: 200 },
-  ...{ errors: noErrors(), statuses: { 200: 20_000 }, handshakes: {} },
+  requests: 20_000,
+  seconds: 1,
+  rate: 20_000,
+  bytes: 3_200_000,
+  checked: 200,
+  errors: noErrors(),
+  statuses: { 200: 20_000 },
+  handshakes: {},
   latency: LATENCY,
   service: { ...LATENCY, max: 15 },
   lag: { ...LATENCY, p99: 0.0123, max: 0.5 },

@@ -15,7 +15,9 @@ test('several processes offer one load: counts are exact, and connections are op
   await using server = await serve(AT_ONCE)
   const seen: { phase: string; connections: number; requests: number }[] = []
   const { requests, checked, errors, statuses, latency } = await team.run({
-    ...{ ...PLAN, target: server.target, rate: 1_000 },
+    ...PLAN,
+    target: server.target,
+    rate: 1_000,
     expect: { body: exactly('hi'), checkEvery: 1 },
     onPhase: async (phase) => {
       // A client may know of a connection before this process does.

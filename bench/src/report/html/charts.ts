@@ -45,11 +45,23 @@ function drawPanel(panel: Panel, { axis, mark }: Chart, scale: Scale): Markup {
   // A letter is about 6 pixels wide.
   const marginLeft = Math.max(NAMES, 10 + 6 * Math.max(0, ...names.map(({ length }) => length)))
   const plot = Plot.plot({
-    ...{ className: 'plot', document, width: 360 + marginLeft - NAMES, height: 38 + 21 * names.length },
-    ...{ marginTop: 4, marginLeft, marginRight: 62, marginBottom: 34 },
+    className: 'plot',
+    document,
+    width: 360 + marginLeft - NAMES,
+    height: 38 + 21 * names.length,
+    marginTop: 4,
+    marginLeft,
+    marginRight: 62,
+    marginBottom: 34,
     x: {
-      ...{ type: axis.scale, label: axis.label, labelAnchor: 'center', labelArrow: 'none' },
-      ...{ grid: true, clamp: true, domain: scale.domain, ticks: scale.ticks },
+      type: axis.scale,
+      label: axis.label,
+      labelAnchor: 'center',
+      labelArrow: 'none',
+      grid: true,
+      clamp: true,
+      domain: scale.domain,
+      ticks: scale.ticks,
       tickFormat: (tick: number) => (tick === 0 ? '0' : axis.format(tick)),
     },
     y: {

@@ -38,7 +38,9 @@ export async function openCommands(
     if (command === undefined) throw new Error('it has no command')
     const cpus = cores?.servers.join(',')
     const server = await startCommand(command, {
-      ...{ guard, cpus, signal: until },
+      guard,
+      cpus,
+      signal: until,
       tell: (text) => progress.say(`${title} ${text}`),
       isElsewhere: (place) =>
         warn({
@@ -81,7 +83,8 @@ export async function openCommands(
       }, 0)
       return {
         running: new Map([...started].map(([{ id }, one]) => [id, serverOf(one, cores)])),
-        ...{ failures, startMs },
+        failures,
+        startMs,
         launches: async () => [...started].map(([cell, one]) => launchOf(cell, one)),
         stop: async () => void (await Promise.all(each.map((one) => one.stop()))),
       }
@@ -114,7 +117,8 @@ async function startedElsewhere(origin: string, signal: AbortSignal): Promise<Ru
 
 function serverOf({ target, pids, whyEnded }: Running, cores: Cores | null): Server {
   return {
-    ...{ target, whyEnded },
+    target,
+    whyEnded,
     beginAccount: async (generator) => {
       const app = pids()
       const subject = { proxy: [], generator, cores }

@@ -163,7 +163,8 @@ async function startNginx(
     return {
       kind: front?.front ?? 'nginx',
       upstreams: (apps.get(launchOf(one)) ?? []).map(({ target }) => target),
-      ...{ lines: front?.lines, certificate },
+      lines: front?.lines,
+      certificate,
       assets: app?.role === 'ssr',
     }
   })
@@ -181,7 +182,8 @@ function serverOf({ target, copies, nginx }: Parts, cores: Settings['cores']): S
       beginAccountOf({
         app: appPids({ copies, nginx }),
         proxy: first === undefined ? [] : (nginx?.pids() ?? []),
-        ...{ generator, cores },
+        generator,
+        cores,
       }),
   }
 }
