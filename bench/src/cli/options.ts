@@ -92,10 +92,7 @@ export const RACE = {
   rate: integer(
     'N',
     'requests per second at which latency is measured (default half of what the slowest can do)',
-    {
-      min: 1,
-      max: 1_000_000,
-    },
+    { min: 1, max: 1_000_000 },
   ),
   'fail-on-regression': percent(
     'exit code 1 if one is slower than the first by more than P with its whole 95 % interval: 3%',

@@ -82,11 +82,7 @@ const UPGRADES: readonly Upgrade[] = [
     isPage: true,
     systemOf: (version) => program(NEWEST, `page.js ${version}`),
   },
-  {
-    name: 'Bun',
-    versions: ['bun1.1', 'bun1.4'],
-    systemOf: (version) => program(version, 'hello.js bun'),
-  },
+  { name: 'Bun', versions: ['bun1.1', 'bun1.4'], systemOf: (version) => program(version, 'hello.js bun') },
 ]
 
 const nameOf = ({ name }: Pick<Upgrade, 'name'>, version: string): string => `${name}: ${version}`

@@ -147,10 +147,7 @@ test('a simulated study', async (context) => {
   const world = new World(QUIET, 5)
   const options = { profile: 'quick', heats: undefined, seed: 3 } as const
   const result = createStudyResult(STUDY, options, '')
-  result.conformance = result.cells.map(({ id }) => ({
-    cell: id,
-    differences: [],
-  }))
+  result.conformance = result.cells.map(({ id }) => ({ cell: id, differences: [] }))
   result.settings.cores = { server: 0, servers: [0], generator: 1 }
   for (const { cores } of result.cells) cores.given = 1
   const run = { ...silentRun(result), experiment: STUDY, ...simulateLoads(world, result) }

@@ -19,14 +19,7 @@ const QUICK: Measurement = {
   statuses: { 200: 2, 500: 1 },
   handshakes: {},
   latency: recording(1, 2, 3),
-  arrivals: {
-    seconds: 1,
-    due: 3,
-    sent: 3,
-    late: 0,
-    lag: recording(0, 0, 0),
-    service: recording(1, 1, 1),
-  },
+  arrivals: { seconds: 1, due: 3, sent: 3, late: 0, lag: recording(0, 0, 0), service: recording(1, 1, 1) },
   loop: { busy: 0.2, waitSeconds: 0.1 },
 }
 
@@ -37,14 +30,7 @@ const SLOW: Measurement = {
   errors: { ...noErrors(), timeout: 2 },
   statuses: { 200: 1 },
   latency: recording(60),
-  arrivals: {
-    seconds: 1,
-    due: 4,
-    sent: 2,
-    late: 1,
-    lag: recording(0, 50, 50, 50),
-    service: recording(9),
-  },
+  arrivals: { seconds: 1, due: 4, sent: 2, late: 1, lag: recording(0, 50, 50, 50), service: recording(9) },
   loop: { busy: 0.9, waitSeconds: 0.3 },
 }
 
