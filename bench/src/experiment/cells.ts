@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Cell } from '../result/cell.ts'
 import { type Experiment, isProbe, nameAsked, type Race, type System } from '../result/experiment.ts'
+import type { Cell } from '../result/result.ts'
 import { warmupOf } from './profiles.ts'
 
 /** What will be measured, and in which order. Pure. */

@@ -1,5 +1,4 @@
-import type { Cell } from '../result/cell.ts'
-import type { Settings, Span } from '../result/settings.ts'
+import type { Cell, Settings, Span } from '../result/result.ts'
 
 /** How long an open loop lasts, and at which rate. Times are in milliseconds. */
 

@@ -1,7 +1,7 @@
 import { FRAMEWORKS, findFramework, ROLES, type Role } from '@startgrid/grid/apps.ts'
 import type { Framework } from '@startgrid/grid/frameworks.ts'
 import { type Experiment, isProbe, type Race } from '../result/experiment.ts'
-import type { Settings, Span } from '../result/settings.ts'
+import type { Settings, Span } from '../result/result.ts'
 
 /** How much effort a run takes, and what every cell gets of it: with all frameworks about five minutes, and `--quick` one. */
 

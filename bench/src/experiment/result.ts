@@ -8,8 +8,7 @@ import {
   type Workload,
   withoutQueryValues,
 } from '../result/experiment.ts'
-import type { Result } from '../result/result.ts'
-import type { Settings } from '../result/settings.ts'
+import type { Result, Settings } from '../result/result.ts'
 import { planCells } from './cells.ts'
 import { withoutValues } from './command-line.ts'
 import { PROFILES, type ProfileName, STUDY_PROFILES, type StudyProfile } from './profiles.ts'

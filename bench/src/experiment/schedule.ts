@@ -1,5 +1,5 @@
 import { type Random, shuffle } from '@startgrid/stats/random.ts'
-import type { Cell } from '../result/cell.ts'
+import type { Cell } from '../result/result.ts'
 import { WARMUP_SLICE_MS } from './cells.ts'
 
 /** The order of slices inside a heat. */

@@ -1,7 +1,5 @@
-import type { Cell } from '../result/cell.ts'
 import { isProbe, type Race } from '../result/experiment.ts'
-import type { Result } from '../result/result.ts'
-import type { Settings } from '../result/settings.ts'
+import type { Cell, Result, Settings } from '../result/result.ts'
 import { fitToMachine, WARMUP_SLICE_MS } from './cells.ts'
 import { openLoopsMs } from './open-loop.ts'
 import { fitPasses } from './schedule.ts'

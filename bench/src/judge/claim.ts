@@ -1,9 +1,9 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Cell } from '../result/cell.ts'
 import { type Claim, type Measured, publishedRatio } from '../result/experiment.ts'
 import type { CellFigures, ClaimResult, Verdict } from '../result/figures.ts'
 import { isLatency, type Metric } from '../result/metrics.ts'
+import type { Cell } from '../result/result.ts'
 
 /** What claims are judged by. */
 interface ClaimContext {

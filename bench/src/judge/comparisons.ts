@@ -11,10 +11,10 @@ import {
 import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import { smallestDifference } from '@startgrid/stats/student.ts'
 import { type Fitted, fitLayouts } from '@startgrid/stats/variances.ts'
-import type { Cell } from '../result/cell.ts'
 import { type Experiment, isRanked } from '../result/experiment.ts'
 import type { Pair } from '../result/figures.ts'
 import { ALL_METRICS, type Metric } from '../result/metrics.ts'
+import type { Cell } from '../result/result.ts'
 import type { JudgedCell } from './launches.ts'
 
 /** Below this, after Holm's correction over a family of comparisons, a difference counts as shown. */

@@ -1,10 +1,8 @@
 import { formatPercent, formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { quantile } from '@startgrid/stats/moments.ts'
-import type { Cell, ConformanceRecord } from '../result/cell.ts'
 import type { Slice, Trial } from '../result/heat.ts'
-import type { Result } from '../result/result.ts'
-import type { Settings } from '../result/settings.ts'
+import type { Cell, ConformanceRecord, Result, Settings } from '../result/result.ts'
 import { worstPart } from './disturbance.ts'
 import { serverSeconds } from './passes.ts'
 

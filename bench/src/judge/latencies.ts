@@ -2,12 +2,11 @@ import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { countsOf, mergeHistograms } from '@startgrid/loadgen/recording.ts'
 import { BEYOND, shareOf } from '../experiment/open-loop.ts'
-import type { Cell } from '../result/cell.ts'
 import type { Figures } from '../result/experiment.ts'
 import type { OpenLoop } from '../result/figures.ts'
 import type { Heat, Trial } from '../result/heat.ts'
 import type { Metric } from '../result/metrics.ts'
-import type { Settings } from '../result/settings.ts'
+import type { Cell, Settings } from '../result/result.ts'
 import { isTimely, whyFailed, whyNotKept, whyWrong } from './gates.ts'
 
 /** The latencies of one system, from the open loops of all heats of its race. */

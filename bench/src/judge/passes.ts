@@ -1,8 +1,8 @@
 import type { CpuSeconds } from '@startgrid/machine/accounts.ts'
 import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
-import type { Cell } from '../result/cell.ts'
 import type { Heat, Slice } from '../result/heat.ts'
 import type { MainMetric } from '../result/metrics.ts'
+import type { Cell } from '../result/result.ts'
 import { isQuiet, keepQuiet } from './disturbance.ts'
 
 /** One heat in passes: log value = cell + pass + error. */

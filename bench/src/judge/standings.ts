@@ -2,10 +2,9 @@ import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
-import type { Cell } from '../result/cell.ts'
 import type { Analysis, CellFigures, RaceFigures } from '../result/figures.ts'
 import type { MainMetric } from '../result/metrics.ts'
-import type { Result } from '../result/result.ts'
+import type { Cell, Result } from '../result/result.ts'
 import { isShown } from './comparisons.ts'
 
 /** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */

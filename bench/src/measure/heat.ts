@@ -2,10 +2,9 @@ import { createRandom, type Random, shuffle } from '@startgrid/stats/random.ts'
 import { type PlannedHeat, WARMUP_SLICE_MS } from '../experiment/cells.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../experiment/schedule.ts'
 import { learnLength } from '../experiment/workloads.ts'
-import type { Cell } from '../result/cell.ts'
 import type { Workload } from '../result/experiment.ts'
 import type { Heat, Slice } from '../result/heat.ts'
-import type { Settings } from '../result/settings.ts'
+import type { Cell, Settings } from '../result/result.ts'
 import type { Servers, Start } from '../servers/servers.ts'
 import {
   CellFailure,

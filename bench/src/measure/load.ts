@@ -6,9 +6,9 @@ import type { LoadResult } from '@startgrid/loadgen/result.ts'
 import type { GeneratorTeam } from '@startgrid/loadgen/team.ts'
 import { hasExactClock } from '@startgrid/machine/accounts.ts'
 import { isTaken } from '../judge/disturbance.ts'
-import type { Cell } from '../result/cell.ts'
 import type { Workload } from '../result/experiment.ts'
 import type { Slice, Trial } from '../result/heat.ts'
+import type { Cell } from '../result/result.ts'
 import type { Account, EndAccount, Server } from '../servers/servers.ts'
 
 /** One stretch of load on one cell: a slice of a pass, or an open loop. Both are offered, accounted for and judged in the same way. */

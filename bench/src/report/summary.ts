@@ -3,10 +3,9 @@ import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { PROFILES } from '../experiment/profiles.ts'
 import { countDecided, type Standing, standingsOf, typicalWidth, widthWith } from '../judge/standings.ts'
-import { type Cell, nameOf } from '../result/cell.ts'
 import type { RaceFigures } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
-import type { Result } from '../result/result.ts'
+import { type Cell, nameOf, type Result } from '../result/result.ts'
 
 /** What a result says, in sentences that its figures make. */
 

@@ -13,10 +13,9 @@ import { type ItemColumn, left, right, type Table, tableOf, withoutUnknown } fro
 import { listOf } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { StandingEntry } from '../judge/standings.ts'
-import { type Cell, nameOf } from '../result/cell.ts'
 import type { CellFigures } from '../result/figures.ts'
 import { ALL_METRICS, METRICS, type Metric } from '../result/metrics.ts'
-import type { Result } from '../result/result.ts'
+import { type Cell, nameOf, type Result } from '../result/result.ts'
 
 /** The systems of a race with their figures: the table of the grid, of studies and of races of commands. */
 

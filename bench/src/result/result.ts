@@ -1,10 +1,10 @@
+import type { Role, Topology } from '@startgrid/grid/apps.ts'
+import type { AllCores, Cores as FirstCores } from '@startgrid/machine/cores.ts'
 import type { Machine, MachineWarning } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
-import type { Cell, ConformanceRecord } from './cell.ts'
 import type { Experiment } from './experiment.ts'
 import type { Analysis, PilotRecord } from './figures.ts'
 import type { Heat } from './heat.ts'
-import type { Settings } from './settings.ts'
 
 /**
  * A run as it is stored. What was measured (`heats`) is kept apart from what follows from it (`analysis`).
@@ -60,4 +60,84 @@ export interface NginxVersion {
   version: string
   /** Its njs module; the engine is qjs (QuickJS) or njs (the old one). */
   njs: { version: string; engine: string } | null
+}
+
+/** What the contract's suite found on one cell. */
+export interface ConformanceRecord {
+  cell: string
+  /** What is wrong, a line each; nothing if it conforms. */
+  differences: string[]
+}
+
+/** Its title, with what makes it unlike others of that: `njs (qjs)`. */
+export function nameOf({ title, engine }: Pick<Cell, 'title' | 'engine'>): string {
+  return engine === null ? title : `${title} (${engine.split(' ', 1)[0]})`
+}
+
+/** A system in a race. */
+export interface Cell {
+  /** `fastify/hello direct`, of a twin `fastify/hello#2 direct`; of a study its race and system. */
+  id: string
+  /** Cells of one race are started together and compared with each other: in the grid, those of one role. */
+  race: string
+  /** Its name in the experiment. */
+  system: string
+  /** What is launched: `fastify/hello`, `fastify/hello#2` for its twin, the system of a study. */
+  app: string
+  /** As tables name it: the framework, `node#2` for a twin, or what a study calls it. */
+  title: string
+  /** The contract that it keeps; null where none covers it. */
+  role: Role | null
+  /** How requests reach it. */
+  topology: Topology
+  /** The `app` that this one equals (A/A); null for all others. */
+  twinOf: string | null
+  /** Of njs in the grid, `njs in NGINX 1.22.1`: unlike engines are never compared as one. Null for all others. */
+  engine: string | null
+  /** Method and path; null where a program of its own measures instead of load. */
+  workload: string | null
+  /** Kept open, each with one request in flight. */
+  connections: number
+  /** Its latency is measured in open loop as well. */
+  openLoop: boolean
+  /** Load on this cell after each launch that is discarded, in milliseconds. */
+  warmupMs: number
+  /** The warm-up goes on until so many requests got a response, but at most twice its time. */
+  warmupRequests: number
+  /** A slice is at least as long, in milliseconds; 0 where nothing asks for longer ones. */
+  leastSliceMs: number
+  /** Cores of the servers: how many it can keep busy, and how many it had. */
+  cores: { wanted: number; given: number }
+  /** The number only counts while server and proxy use all of their cores. */
+  serverBound: boolean
+  /** Why it was not tried: the machine lacks a tool; null for all others. */
+  skipped: string | null
+}
+
+/** A stretch of load: as long as its samples need, within these ends. In milliseconds. */
+export interface Span {
+  minMs: number
+  maxMs: number
+}
+
+/** Numbers of logical CPUs: the first ones of servers and generators, and all of them where there may be several. */
+export type Cores = FirstCores & Partial<AllCores>
+
+export interface Settings {
+  /** Of effort; `custom` if something of it was given otherwise. */
+  profile: 'quick' | 'default' | 'full' | 'custom'
+  /** Planned per race: each is one launch of every system. */
+  heats: number
+  /** Planned passes per heat: each measures every cell once. */
+  slices: number
+  /** Planned length of a slice, in milliseconds. */
+  sliceMs: number
+  /** Time after which no heat is begun, in milliseconds; null without a limit. */
+  maxTimeMs: number | null
+  /** Null where processes cannot be kept apart. */
+  cores: Cores | null
+  /** How long an open loop lasts; null where no latency is asked for. */
+  openLoop: Span | null
+  /** Half-width of intervals, as a part of 1, for which the number of heats is chosen after the first ones; absent: all are planned. */
+  precision?: number
 }

@@ -7,11 +7,9 @@ import {
   takeSample,
 } from '@startgrid/machine/accounts.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Cell } from '../result/cell.ts'
 import type { Experiment, System } from '../result/experiment.ts'
 import type { LaunchRecord } from '../result/heat.ts'
-import type { NginxVersion, Warning } from '../result/result.ts'
-import type { Settings } from '../result/settings.ts'
+import type { Cell, NginxVersion, Settings, Warning } from '../result/result.ts'
 
 /** What lasts for a whole run. Cells that cannot run here were marked as skipped. */
 export interface Opened {

@@ -7,9 +7,9 @@ import { stallOf, unsteadyOf } from '../../src/judge/findings.ts'
 import type { whyVoid } from '../../src/judge/gates.ts'
 import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
 import { commentOf, documentOf } from '../../src/report/report.ts'
-import type { Cell } from '../../src/result/cell.ts'
 import type { Analysis, Pair, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
 import type { Slice } from '../../src/result/heat.ts'
+import type { Cell } from '../../src/result/result.ts'
 import { golden } from '../fixtures/golden.ts'
 import {
   analyseAll,

@@ -11,9 +11,8 @@ import { peakMemory, processTree, serverPids } from '@startgrid/machine/processe
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Instance } from '@startgrid/nginx/instance.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Cell } from '../../result/cell.ts'
 import type { System } from '../../result/experiment.ts'
-import type { Settings } from '../../result/settings.ts'
+import type { Cell, Settings } from '../../result/result.ts'
 import { beginAccountOf, type Server, type Servers } from '../servers.ts'
 import { certificateOf, type Route, startFronts } from './front.ts'
 

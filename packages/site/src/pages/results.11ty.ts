@@ -2,8 +2,7 @@ import type { Standing, StandingEntry } from '@startgrid/bench/src/judge/standin
 import { type Chart, ratioChart } from '@startgrid/bench/src/report/chart.ts'
 import { drawChart } from '@startgrid/bench/src/report/html/charts.ts'
 import { html, type Markup, prose } from '@startgrid/bench/src/report/html/markup.ts'
-import { nameOf } from '@startgrid/bench/src/result/cell.ts'
-import type { Result } from '@startgrid/bench/src/result/result.ts'
+import { nameOf, type Result } from '@startgrid/bench/src/result/result.ts'
 import {
   formatMegabytes,
   formatMicros,
