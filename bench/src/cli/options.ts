@@ -117,14 +117,11 @@ export const REPORT = {
 
 export const PUBLISH = { help: flag('this list') }
 
-/** What of a profile is given otherwise. */
-const EFFORT = ['heats', 'max-time']
-
 export type Options = ReturnType<typeof readOptions>
 
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]) {
-  const { values, given } = readCommandLine(args, GRID, 'pnpm bench', 0)
+  const { values } = readCommandLine(args, GRID, 'pnpm bench', 0)
   const { only, role, connections, latency, json, output } = values
   const profile: ProfileName = values.quick ? 'quick' : 'default'
   const { frameworks, roles, heats } = PROFILES[profile]
@@ -137,9 +134,9 @@ export function readOptions(args: readonly string[]) {
     output,
     profile,
     /** Something of the profile was given otherwise. */
-    custom: EFFORT.some((name) => given.has(name)),
+    custom: (values.heats ?? values['max-time']) !== undefined,
     heats: values.heats ?? heats,
-    heatsGiven: given.has('heats'),
+    heatsGiven: values.heats !== undefined,
     /** No heat begins that would end later. If the number of heats was not given, there are as many as fit. */
     maxTimeMs: values['max-time'] ?? null,
     seed: values.seed,

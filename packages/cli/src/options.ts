@@ -109,14 +109,13 @@ export function readCommandLine<Options extends Table>(
   options: Options,
   command: string,
   most = Number.POSITIVE_INFINITY,
-): { values: Values<Options>; positionals: string[]; given: ReadonlySet<string> } {
+): { values: Values<Options>; positionals: string[] } {
   const words = wordsOf(args, options, command)
   const extra = words.positionals[most]
   if (extra !== undefined)
     throw new UsageError(`Unexpected argument '${extra}'. ${command} --help lists the options.`)
-  const given = new Set(Object.keys(words.values))
   for (const [name, { needs }] of Object.entries(options))
-    if (given.has(name) && needs !== undefined && !given.has(needs))
+    if (name in words.values && needs !== undefined && !(needs in words.values))
       throw new UsageError(`--${name} goes with --${needs} alone.`)
   const values = Object.fromEntries(
     Object.entries(options).map(([name, { read }]) => [
@@ -124,7 +123,7 @@ export function readCommandLine<Options extends Table>(
       read((words.values[name] ?? []).map(String), `--${name}`),
     ]),
   )
-  return { values: values as Values<Options>, positionals: words.positionals, given }
+  return { values: values as Values<Options>, positionals: words.positionals }
 }
 
 function wordsOf(args: readonly string[], options: Table, command: string) {
