@@ -30,7 +30,9 @@ export async function causeOf(
   try {
     if ('status' in errors || 'body' in errors)
       for (const one of known) {
-        const found = await otherResponse(target, one)
+        // All at once: a server that sheds load is right when it is asked alone.
+        const asking = Array.from({ length: connections }, () => otherResponse(target, one))
+        const found = (await Promise.all(asking)).find((says) => says !== undefined)
         if (found !== undefined) return found
       }
     if ('reset' in errors || 'connect' in errors) {
