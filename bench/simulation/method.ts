@@ -14,8 +14,8 @@ import type { Findings, RunOptions, Run as Simulated } from './score.ts'
 import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
 
 /**
- * The benchmark itself, seen from outside: it plans cells and heats, measures servers that are simulated, and judges with all its gates. This is the only file that
- * knows it.
+ * The benchmark itself, seen from outside: it plans cells and heats, measures servers that are simulated, and judges with all its gates. Only this file and
+ * race.ts know it.
  */
 
 /** Of the benchmark's own profile, only the number of heats and the time can be chosen. */

@@ -7,8 +7,12 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { findFinished } from '../src/cli/commands/study.ts'
+import { createStudyResult } from '../src/experiment/result.ts'
 import { commandOf, prepareOutput } from '../src/report/output.ts'
+import type { Result } from '../src/result/result.ts'
 import { readResult, writeResult } from '../src/result/result-file.ts'
+import { PUBLISHED } from '../studies/index.ts'
 import { rateResult } from './fixtures/results.ts'
 
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
@@ -98,4 +102,28 @@ test('a result of another schema, or without its experiment, is refused', () => 
     writeFileSync(path, JSON.stringify(stored))
     throws(() => readResult(path), { name: 'ResultError', message: /\(its schema is .*, here it is 7\)/ })
   }
+})
+
+test('study --all: what a run of this commit has finished with as much effort is not measured again', () => {
+  const results = inDirectory('finished')
+  const [study] = PUBLISHED
+  ok(study)
+  const wanted = createStudyResult(study, { profile: 'quick', heats: undefined, seed: 1 }, '')
+  wanted.versions.startgrid = '1234567'
+  const store = (directory: string, change: (result: Result) => void) => {
+    const result = structuredClone({ ...wanted, finishedAt: wanted.startedAt })
+    change(result)
+    writeResult(join(results, directory, `${study.name}.json`), result)
+  }
+  store('2026-11-25', (result) => Object.assign(result, { finishedAt: null }))
+  store('2026-11-26', (result) => Object.assign(result.versions, { startgrid: '7654321' }))
+  store('2026-11-27', (result) => Object.assign(result.settings, { heats: 8 }))
+  writeFileSync(join(results, '2026-11-27', 'other.json'), '{}')
+  equal(findFinished(wanted, results), undefined, 'none of these')
+  store('2026-11-23', (result) => Object.assign(result, { seed: 5 }))
+  store('2026-11-24', (result) => Object.assign(result, { seed: 6 }))
+  equal(findFinished(wanted, results)?.seed, 6, 'the newest')
+  wanted.versions.startgrid = '1234567-dirty'
+  store('2026-11-28', () => {})
+  equal(findFinished(wanted, results), undefined, 'nobody knows what a dirty commit was')
 })

@@ -7,7 +7,7 @@ import type { Settings, Span } from '../result/result.ts'
 
 export type ProfileName = 'quick' | 'default'
 
-export interface Profile {
+interface Profile {
   frameworks: readonly string[]
   roles: readonly Role[]
   /** Launches of every app. */

@@ -83,7 +83,7 @@ const SAYS_NO_EFFECT = { low: 0.95, high: 1.05 }
 /** No effect is shown if the interval lies within these: the same for a ratio upside down. */
 const NO_EFFECT = { low: 1 / 1.1, high: 1.1 }
 
-export function saysNoEffect(published: number): boolean {
+function saysNoEffect(published: number): boolean {
   return published >= SAYS_NO_EFFECT.low && published <= SAYS_NO_EFFECT.high
 }
 

@@ -28,7 +28,7 @@ export function isShown({ pAdjusted }: Pick<Pair, 'pAdjusted'>): boolean {
 }
 
 /** One system over another. */
-export interface Comparison {
+interface Comparison {
   ratio: Interval
   p: number | null
   /** Null with one launch. */

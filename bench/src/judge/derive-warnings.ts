@@ -37,8 +37,9 @@ function aboutCommands({ experiment, cells, heats, settings: { cores } }: Result
       'external',
       `Of ${listOf(running)}, which ran before this race, everything was measured on one launch: by how much launches differ is in no interval. Restart it and measure again before you trust a close difference.`,
     )
-  for (const [name] of cores === null ? [] : systems) {
-    const { length: given } = cores?.servers ?? [cores?.server]
+  if (cores === null) return warnings
+  const given = cores.servers?.length ?? 1
+  for (const [name] of systems) {
     const processes = Math.max(0, ...launches.map(({ app, processes: own = 0 }) => (app === name ? own : 0)))
     if (processes > given)
       warn(

@@ -27,7 +27,7 @@ export interface StandingEntry {
   places: Readonly<Record<MainMetric, Place | null>>
 }
 
-export interface Place {
+interface Place {
   from: number
   to: number
   /** Over the baseline; null for a race without one. */

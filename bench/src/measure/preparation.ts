@@ -79,8 +79,15 @@ export async function withPreparedRun(
   result.nginx = nginx
   result.settings.cores = cores
   const generator = await startTeam(cores?.generators ?? [cores?.generator])
-  const endsAt = Number.POSITIVE_INFINITY
-  const prepared = { ...preparation, result, start, generator, warn, store, endsAt }
+  const prepared = {
+    ...preparation,
+    result,
+    start,
+    generator,
+    warn,
+    store,
+    endsAt: Number.POSITIVE_INFINITY,
+  }
   try {
     const steal = watchSteal()
     const beganAt = performance.now()

@@ -33,7 +33,7 @@ export interface Dot {
   leads: boolean
 }
 
-export interface Axis {
+interface Axis {
   label: string
   scale: 'linear' | 'log'
   format(value: number): string

@@ -86,8 +86,12 @@ function overheadTables(analysis: Analysis): string[] {
       : [
           tableOf(frameworks, [
             name,
-            ...[costs('bare', 'bare'), costs('app', 'app'), ratios('bare / app', 'bare', 'app'), ...logged],
-            ...[costs('usual packages', 'usual'), ratios('usual / app with log', 'usual', 'logged')],
+            costs('bare', 'bare'),
+            costs('app', 'app'),
+            ratios('bare / app', 'bare', 'app'),
+            ...logged,
+            costs('usual packages', 'usual'),
+            ratios('usual / app with log', 'usual', 'logged'),
           ]),
           tableOf(frameworks.map(pageOf), [name, costs('bare', 'bare'), ...logged]),
         ]),

@@ -72,7 +72,7 @@ function describeNginx(nginx: Result['nginx']): string {
 }
 
 /**
- * A race of two commits as a comment on its pull request, of a file that somebody else may have made.
+ * The result of a race of commands as a comment on a pull request. Somebody else may have made its file.
  * @throws {ResultError} if it is not the result of a race of commands
  */
 export function commentOf(result: Result): string {

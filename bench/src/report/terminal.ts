@@ -5,7 +5,7 @@ import type { Document, Section } from './document.ts'
 
 /** A document on a terminal. */
 
-export interface TerminalStyle {
+interface TerminalStyle {
   /** No line is longer. At least 60. */
   columns: number
   /** Colour only repeats what the text says. */

@@ -62,8 +62,10 @@ export interface System {
   tools?: string
   /** What the client talks to. Absent: the server itself. */
   nginx?: {
-    front: FrontKind /** Default 1. */
-    workers?: number /** More for the server of a front that only studies need. */
+    front: FrontKind
+    /** Default 1. */
+    workers?: number
+    /** More for the server of a front that only studies need. */
     lines?: string
   }
   /**

@@ -34,15 +34,18 @@ export async function proveCells(
   const memory = remembered()
   const known = cells
     .filter(({ skipped, role }) => skipped === null && role !== null)
-    .map((cell) => ({ cell, print: printOf(systemOf(experiment, cell), nginx) }))
-  const unknown = known.filter(({ print }) => !memory.has(print)).map(({ cell }) => cell)
+    .map((cell) => {
+      const print = printOf(systemOf(experiment, cell), nginx)
+      return { cell, print, hasPassed: memory.has(print) }
+    })
+  const unknown = known.filter(({ hasPassed }) => !hasPassed).map(({ cell }) => cell)
   if (unknown.length > 0) onBegin()
   const distinct = [...new Map(unknown.map((cell) => [nameOf(cell), cell])).values()]
   const found = new Map<string, string[]>()
   for (let from = 0; from < distinct.length; from += AT_ONCE)
     await proveStarted(distinct.slice(from, from + AT_ONCE), found, options)
-  const records = known.flatMap(({ cell, print }) => {
-    const differences = memory.has(print) ? [] : found.get(nameOf(cell))
+  const records = known.flatMap(({ cell, print, hasPassed }) => {
+    const differences = hasPassed ? [] : found.get(nameOf(cell))
     if (differences?.length === 0) memory.add(print)
     return differences === undefined ? [] : [{ cell: cell.id, differences }]
   })
@@ -120,7 +123,7 @@ function printOf(system: System, nginx: NginxVersion | null): string {
 
 const MEMORY = new URL('../../.cache/conformance.json', import.meta.url)
 
-/** Only what was asked for lately is kept: fingerprints of changed files never come back. */
+/** The newest are kept: fingerprints of changed files never come back. */
 const KEPT = 500
 
 /** Fingerprints of what passed. Losing them costs time only. */

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { findNginx } from '@startgrid/nginx/find.ts'
+import { whyRunFailed } from '../../src/cli/measure.ts'
 import type { Result } from '../../src/result/result.ts'
 import { readResult, writeResult } from '../../src/result/result-file.ts'
 import { STUDIES } from '../../studies/index.ts'
@@ -21,8 +22,8 @@ test('a short run: tables, result and reports, the same as JSON, and nothing lef
   const words = ['--only', 'node,njs', '--role', 'status', ...SHORT, '--json', 'r.json', '--seed', '7']
   const { place, ended } = start(words)
   const { code, stdout, stderr } = await ended
-  assert.ok(code === 0 || code === 1, stderr)
   const result = readResult(join(place, 'out/result.json'))
+  assert.equal(code, whyRunFailed(result).length === 0 ? 0 : 1, stderr)
   assert.deepEqual(readResult(join(place, 'r.json')), result)
   assert.ok(result.finishedAt !== null && result.finishedAt > result.startedAt)
   assert.deepEqual(
@@ -66,8 +67,42 @@ function assertMeasuredBehindNginx({ heats, cells }: Result): void {
   }
 }
 
-test('--help prints the options; a reader that closes the pipe is no failure', async () => {
-  const { code, stdout, stderr } = await start(['--help']).ended
+test('an app that does not come up is void with its own words, and that is exit code 1', async () => {
+  const words = ['--only', 'node', '--role', 'status', '--topology', 'direct', ...SHORT, '--json', '-']
+  const { place, ended } = start(words, { env: { TRUST_PROXY: 'nonsense' } })
+  const { code, stdout, stderr } = await ended
+  assert.equal(code, 1, stderr)
+  const result = JSON.parse(stdout) as Result
+  assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
+  assert.equal(result.analysis?.cells.length, 2)
+  for (const cell of result.analysis?.cells ?? []) {
+    assert.equal(cell.figures.rate, undefined)
+    assert.match(cell.void ?? '', /^it breaks the contract: .*TRUST_PROXY is not valid/)
+  }
+  assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /TRUST_PROXY/)
+  assertNothingLeft(place)
+})
+
+test('--dry-run measures nothing', async () => {
+  for (const words of [['--quick'], ['study', 'njs-vs-node', '--quick']]) {
+    const { place, ended } = start([...words, '--dry-run', '--output', 'out'])
+    const { code, stdout } = await ended
+    assert.equal(code, 0)
+    assert.match(stdout, /^(?:njs-vs-node|\d+ cells): \d starts of every system, about \d+:\d\d /)
+    assert.ok(!existsSync(join(place, 'out')))
+  }
+})
+
+test('--help prints the options, and loads no library that only a run needs; a reader that closes the pipe is no failure', async () => {
+  const hook = `import { registerHooks } from 'node:module'
+registerHooks({
+  load(url, context, next) {
+    if (/\\/node_modules\\/(?:linkedom|selfsigned|autocannon)\\/.*js$/.test(url)) process.stderr.write(url)
+    return next(url, context)
+  },
+})`
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` }
+  const { code, stdout, stderr } = await start(['--help'], { env }).ended
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /--quick/)
   const unread = start(['--help'])
@@ -88,7 +123,8 @@ test('study --list shows every claim with its published ratio, within 80 columns
 test('report makes the reports of a result again, beside it or elsewhere, and leaves it as it was', async () => {
   const place = newPlace()
   const file = join(place, 'run/nginx-proxy.json')
-  writeResult(file, golden('study'))
+  // As a crash leaves it.
+  writeResult(file, { ...golden('study'), finishedAt: null })
   const stored = readFileSync(file, 'utf8')
   for (const [words, directory] of [
     [[file, '--output', 'there/deep'], 'there/deep'],
@@ -101,6 +137,7 @@ test('report makes the reports of a result again, beside it or elsewhere, and le
     assert.deepEqual(reports.toSorted(), ['nginx-proxy.html', 'nginx-proxy.md'])
     const markdown = readFileSync(join(place, directory, 'nginx-proxy.md'), 'utf8')
     assert.match(markdown, /^# nginx-proxy, 5 claims: /)
+    assert.match(markdown, /^> - Interrupted: not everything/m)
     if (directory !== 'run') assert.deepEqual(readdirSync(join(place, 'run')), ['nginx-proxy.json'])
   }
   assert.equal(readFileSync(file, 'utf8'), stored)

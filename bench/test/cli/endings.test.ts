@@ -62,6 +62,17 @@ test('without NGINX its cells are skipped; Ctrl-C keeps what was measured', asyn
   assertNothingLeft(place)
 })
 
+test('full: Ctrl-C while apps start stops them as well', async () => {
+  const run = start(['--only', 'node,fastify,koa', ...NODE])
+  const { place, stderr } = run
+  await saying(run, 'heat 1 of')
+  interrupt(run.child)
+  const { code } = await run.ended
+  assert.equal(code, 130, stderr())
+  assert.deepEqual(readResult(join(place, 'out/result.json')).heats, [])
+  assertNothingLeft(place)
+})
+
 /** `script` is that terminal: when it is killed, the kernel hangs up. */
 test('a terminal that is lost leaves the report of what was measured', {
   skip: skip || whyNoScript(),
@@ -118,6 +129,13 @@ const WAYS: Readonly<Record<string, Way>> = {
     },
     ends: 130,
   },
+  'full: a reader that closes the pipe': {
+    end: async (run) => {
+      await saying(run, 'heat 2 of')
+      run.child.stdout.destroy()
+    },
+    ends: 0,
+  },
   'full: reports that cannot be written': {
     end: async (run) => {
       await saying(run, 'heat 2 of')
@@ -143,6 +161,7 @@ for (const [name, { end, ends, ...repository }] of Object.entries(WAYS))
     const worktrees = execFileSync('git', ['worktree', 'list'], { cwd, encoding: 'utf8' })
     assert.equal(worktrees.trim().split('\n').length, 1, worktrees)
     if (ends === 143) assert.deepEqual(JSON.parse(stdout), assertReported(place))
+    if (ends === 0) assert.ok(existsSync(join(place, 'out/report.md')))
   })
 
 function makeRepository(place: string, { server = LISTEN, start = 'node server.js' }: Partial<Way>): string {

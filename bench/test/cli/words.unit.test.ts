@@ -95,6 +95,10 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['--only', 'node/ssr', '--role', 'hello'], /^No app is both in --only node\/ssr and in --role hello\.$/],
   [['--heats', '0'], /^--heats is '0', but must be a whole number from 1 to 100\.$/],
   [['--max-time', '1s'], /^--max-time 1s is too short for two heats of every role, /],
+  [['--max-time', '10'], /^--max-time is '10', but must be a time from /],
+  [['--seed', '4294967296'], /^--seed is '4294967296', but must be a whole number from 0 to 4294967295\.$/],
+  [['study', 'cluster', '--heats', '1'], /^--heats is '1', but must be a whole number from 2 to 100\.$/],
+  [['race', '--heats', '1', 'node a.js'], /^--heats is '1', but must be a whole number from 2 to 100\.$/],
   [['--output', join(import.meta.filename, 'out')], /^Nothing can be written to .+ \(ENOTDIR.*\): choose /],
   [['study'], /^Name a study, or give --all\./],
   [['study', 'nothing'], /^There is no study 'nothing', only nginx-proxy, cluster, /],
@@ -121,9 +125,12 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
 for (const [words, sentence, expected = 2] of REFUSED)
   test(`refused with one sentence: ${words.join(' ')}`, async ({ mock }) => {
     const write = mock.method(process.stderr, 'write', () => true)
+    const print = mock.method(process.stdout, 'write', () => true)
     const code = await runProgram(BENCH, words)
     const said = write.mock.calls.map((call) => String(call.arguments[0])).join('')
-    write.mock.restore()
+    const printed = print.mock.calls.map((call) => String(call.arguments[0])).join('')
+    mock.restoreAll()
+    assert.equal(printed, '')
     assert.equal(code, expected, said)
     assert.match(said.slice(0, -1), sentence)
     assert.equal(said.indexOf('\n'), said.length - 1)

@@ -115,7 +115,7 @@ export function renderNginx(options: RenderOptions): string {
  * @param accessLog as in `RenderOptions`, like `http2`
  * @throws {Error} if a front cannot work
  */
-export function renderFronts(fronts: readonly Front[], accessLog = 'off', http2?: Http2): string {
+function renderFronts(fronts: readonly Front[], accessLog = 'off', http2?: Http2): string {
   checkFronts(fronts)
   return fronts.map((front) => renderFront(front, accessLog, http2)).join('\n')
 }

@@ -53,11 +53,6 @@ export function findFramework(name: string): Framework {
   return found
 }
 
-/** The first framework on this runtime of which the images hold one: which version they have, the others have too. */
-export function imageOn(runtime: Runtime, images: ReadonlyMap<string, unknown>): string | undefined {
-  return CATALOGUE.find((one) => one.runtime === runtime && images.has(one.name))?.name
-}
-
 /** What runs the program in a package: the framework's runtime for `apps/NAME`, Node for others. */
 export function runtimeOf(directory: string): Runtime {
   const name = directory.replace(/^.*\//, '')

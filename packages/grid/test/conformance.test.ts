@@ -12,6 +12,8 @@ import { type StartedApps, startApps, whyNot } from './started-apps.ts'
  * folder, without NGINX in front; that of this package runs what stands behind NGINX.
  */
 const folder = basename(process.cwd())
+if (folder !== 'grid' && !APPS.some(({ framework }) => framework === folder))
+  throw new Error(`Run this in the folder of a framework or in packages/grid, not in ${folder}.`)
 
 /** Each is a hundred checks: on a busy machine that takes njs, which interprets its page, minutes. */
 const timeout = 600_000

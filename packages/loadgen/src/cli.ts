@@ -11,7 +11,7 @@ import { runLoad } from './load.ts'
 import { LoadError, type LoadPlan, Requests, resolveTarget } from './plan.ts'
 import type { Latency } from './recording.ts'
 import type { LoadResult } from './result.ts'
-import { startTeam } from './team.ts'
+import { coresFor, startTeam } from './team.ts'
 
 const OPTIONS = {
   connections: integer('N', 'connections; in open loop, at most', {
@@ -71,10 +71,11 @@ export async function loadCommand(args: readonly string[], program: string): Pro
   const interrupt = new AbortController()
   // Only once: a second Ctrl-C ends the process at once.
   process.once('SIGINT', () => interrupt.abort())
+  const cores = processes > 1 ? coresFor(processes) : undefined
   await findServer(plan)
   if (json !== '-') process.stdout.write(`${title(url, plan)}\n`)
   const load = { ...plan, signal: interrupt.signal }
-  const team = processes > 1 ? await startTeam(new Array<undefined>(processes).fill(undefined)) : undefined
+  const team = cores && (await startTeam(cores))
   const result = await (team?.run(load) ?? runLoad(load)).finally(() => team?.stop())
   const { method, connections } = plan
   if (json !== undefined) write(json, `${JSON.stringify({ url, method, connections, ...result })}\n`)

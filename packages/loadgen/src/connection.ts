@@ -117,9 +117,13 @@ export class Connection {
 
   #read(length: number): boolean {
     if (this.#state === 'closed') return true
+    if (!this.awaiting) {
+      this.#fail(isRequestTimeout(length) ? undefined : 'parse')
+      return true
+    }
     try {
-      const end = this.awaiting ? this.#parse(length) : 0
-      // Bytes without a request, or after its response.
+      const end = this.#parse(length)
+      // Bytes after the response belong to no request.
       if (end < length) this.#fail('parse')
       else if (this.parser.complete) this.#responded()
     } catch (error) {
@@ -167,4 +171,9 @@ export class Connection {
     this.close()
     this.#owner.failed(this, kind, error)
   }
+}
+
+/** Servers may send 408 before they close a connection that was idle for too long (RFC 9110 section 15.5.9): no request got it. */
+function isRequestTimeout(length: number): boolean {
+  return RECEIVED.toString('latin1', 0, Math.min(length, 13)) === 'HTTP/1.1 408 '
 }

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readCpus } from '@startgrid/machine/cores.ts'
 import type { FromChild, ToChild } from './child.ts'
 import { LoadError, type LoadOptions, type LoadPhase, type LoadPlan } from './plan.ts'
 import { type LoadResult, summarizeLoad } from './result.ts'
@@ -17,10 +18,11 @@ const NODE_FLAGS = ['--no-memory-reducer']
  * loop, the parts of a Poisson process are one.
  */
 export interface GeneratorTeam {
-  pids: number[]
+  readonly pids: number[]
   /**
    * Runs one load. If it is aborted, the result has what was measured until then.
-   * @throws {LoadError} like `runLoad`; also if a process died, or is running another load. The others have then ended their parts.
+   * @throws {LoadError} like `runLoad`; also if a process died, or is running another load. The others have then ended their parts, and the next
+   * load has a new process.
    */
   run(options: LoadOptions): Promise<LoadResult>
   /** Ends all processes; resolves when they are gone. */
@@ -33,17 +35,26 @@ export interface GeneratorTeam {
  * @throws {LoadError} if one cannot be started, for instance on a core that does not exist; the others are stopped
  */
 export async function startTeam(cpus: readonly (number | undefined)[]): Promise<GeneratorTeam> {
-  const generators = cpus.map(startGenerator)
+  let generators = cpus.map(startGenerator)
   const stop = async () => {
     await Promise.all(generators.map((generator) => generator.stop()))
   }
-  try {
-    await Promise.all(generators.map(({ ready }) => ready))
-  } catch (error) {
+  const becomeReady = () => Promise.all(generators.map(({ ready }) => ready))
+  await becomeReady().catch(async (error) => {
     await stop()
     throw error
+  })
+  return {
+    get pids() {
+      return generators.map(({ pid }) => pid)
+    },
+    async run(options) {
+      generators = generators.map((one, index) => (one.hasEnded() ? startGenerator(cpus[index]) : one))
+      await becomeReady()
+      return runTogether(generators, options)
+    },
+    stop,
   }
-  return { pids: generators.map(({ pid }) => pid), run: (options) => runTogether(generators, options), stop }
 }
 
 async function runTogether(all: readonly Generator[], options: LoadOptions): Promise<LoadResult> {
@@ -66,6 +77,19 @@ async function runTogether(all: readonly Generator[], options: LoadOptions): Pro
   })
   await Promise.allSettled(parts)
   return summarizeLoad(await Promise.all(parts))
+}
+
+/**
+ * A physical core for each of so many generators, the last ones; undefined for all where the system names no cores (not Linux).
+ * @throws {LoadError} if that leaves none to the server: generators that poll on one core wait for each other
+ */
+export function coresFor(generators: number, cpus = readCpus()): (number | undefined)[] {
+  if (cpus.length === 0) return new Array<undefined>(generators).fill(undefined)
+  const cores = cpus.filter((cpu) => cpus.find(({ number }) => cpu.siblings.includes(number)) === cpu)
+  if (generators < cores.length) return cores.slice(-generators).map(({ number }) => number)
+  throw new LoadError(
+    `${generators} processes and the server need a core each, and there are ${cores.length}: use fewer processes.`,
+  )
 }
 
 /** The n-th part of a load: whole connections as evenly as they can be, the rate exactly, and a seed of its own. */
@@ -127,6 +151,7 @@ function startGenerator(cpu: number | undefined) {
     /** Resolves when it accepts loads; the process exists then. */
     ready: next(),
     pid: child.pid ?? 0,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     /** Its part of `GeneratorTeam.run`. */
     async run(plan: LoadPlan, signal: AbortSignal, onPhase: (phase: LoadPhase) => Promise<void>) {
       if (isBusy) throw new LoadError('The generator runs one load at a time: wait for the last one.')

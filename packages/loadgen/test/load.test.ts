@@ -90,6 +90,13 @@ test('in open loop, exactly the requests that are due are sent, and those after 
   assert.equal(Math.round(result.openLoop?.offered ?? 0), Math.round((all - warmup) / 0.08))
 })
 
+test('a wait for a connection counts in the latency, not in the service time', async () => {
+  const slow: Handler = (socket, n) => setTimeout(() => AT_ONCE(socket, n, ''), n === 0 ? 100 : 0)
+  const { server, result } = await against(slow, { connections: 1, rate: 200, durationMs: 200 })
+  assert.deepEqual([server.connections, result.requests], [1, dueWithin(200, 200)])
+  assert.ok(result.latency.mean > result.service.mean, `${result.latency.mean} ms`)
+})
+
 test('a connection per request, over TLS: each has its handshake', async () => {
   const { cert: ca, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     algorithm: 'sha256',
@@ -188,6 +195,27 @@ test('paths of a list reach the server, and each has its own right response', as
   const swapped = await run(server, { path, expect: { body: body.toReversed(), checkEvery: 1 } })
   assert.equal(swapped.errors.body, swapped.requests)
   assert.deepEqual(seen, new Set(path))
+})
+
+test('a 408 on an idle connection belongs to no request', async () => {
+  let connections = 0
+  await using server = createTcpServer((socket) => {
+    if (connections++ === 0) socket.end('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n')
+    else socket.on('data', () => socket.write(rawResponse('hi')))
+    socket.on('error', () => {})
+  })
+  const result = await run(
+    { target: await targetOf(server) },
+    {
+      connections: 2,
+      // So that it comes before any request.
+      onPhase: async (phase) => {
+        while (phase === 'open' && connections < 3) await nextTurn()
+      },
+    },
+  )
+  assert.deepEqual(result.errors, errors())
+  assert.ok(result.requests > 0)
 })
 
 test('responses in flight at the end are waited for, and latency counts to the last byte', async () => {

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { exactly } from '../src/expectation.ts'
 import { noErrors } from '../src/result.ts'
-import { shareOf, startTeam } from '../src/team.ts'
+import { coresFor, shareOf, startTeam } from '../src/team.ts'
 import { AT_ONCE, serve } from './raw-server.ts'
 
 const PLAN = { path: '/', connections: 3, durationMs: 50, timeoutMs: 20_000 }
@@ -42,12 +42,14 @@ test('several processes offer one load: counts are exact, and connections are op
   while (server.requests < requests + 100) await nextTurn()
   stop.abort()
   assert.ok((await running).requests > 0)
-  // A process that dies is named, and the other ends.
+  // A process that dies is named, and the other ends. The next load has a new one.
+  const [first, second = assert.fail()] = team.pids
   const dying = team.run(plan)
-  process.kill(team.pids[1] ?? assert.fail(), 'SIGKILL')
-  const ended = /^LoadError: The generator process \d+ has ended \(signal SIGKILL\)\.$/
-  await assert.rejects(dying, ended)
-  await assert.rejects(team.run(plan), ended)
+  process.kill(second, 'SIGKILL')
+  await assert.rejects(dying, /^LoadError: The generator process \d+ has ended \(signal SIGKILL\)\.$/)
+  assert.ok((await team.run({ ...plan, durationMs: 100 })).requests > 0)
+  assert.equal(team.pids[0], first)
+  assert.notEqual(team.pids[1], second)
   await team.stop()
 })
 
@@ -100,6 +102,16 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
+
+test('each has a physical core of its own, and so has the server', () => {
+  const cpus = [0, 1, 2, 5, 6].map((number) => ({ number, siblings: [number, (number + 4) % 8], speed: 1 }))
+  assert.deepEqual(coresFor(2, cpus), [1, 2])
+  assert.throws(
+    () => coresFor(3, cpus),
+    /^LoadError: 3 processes and the server need a core each, and there are 3:/,
+  )
+  assert.deepEqual(coresFor(2, []), [undefined, undefined])
+})
 
 test('a load is shared fairly: nothing is lost, and no two parts differ by more than one connection', () => {
   const load = { ...PLAN, target: { socketPath: '/s' }, connections: 10, rate: 1_000, seed: 7 }

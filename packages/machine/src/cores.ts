@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { formatDistance } from '@startgrid/cli/numbers.ts'
 import type { MachineWarning } from './machine.ts'
 import { readText } from './proc.ts'
 
@@ -49,6 +50,10 @@ export function chooseCores(
     say(
       `CPUs ${server.number} and ${generator.number} are two threads of one physical core: servers and generator slow each other down. Use a machine with two cores.`,
     )
+  if (generator.speed < server.speed * ALIKE)
+    say(
+      `The generator has CPU ${generator.number}, which is ${formatDistance(generator.speed / server.speed)} slower than CPU ${server.number} of the servers, for want of another fast one: it may not keep up with fast servers.`,
+    )
   const isFirstThread = (cpu: Cpu) => cpus.find(({ number }) => cpu.siblings.includes(number)) === cpu
   const used = [...server.siblings, ...generator.siblings]
   const others = cpus.filter((cpu) => isFirstThread(cpu) && !used.includes(cpu.number))
@@ -65,15 +70,16 @@ export function canPin(): boolean {
 }
 
 /**
- * Two physical cores of the fastest kind: the first and the last. If there is only one, the servers get it, and the generator gets
- * another physical core. On a machine with one physical core, they get two threads of it.
+ * Two physical cores of the fastest kind: the first and the last. If there is only one, the servers get it, and the generator gets the
+ * next best physical core. On a machine with one physical core, they get two threads of it.
  */
 function choosePair(cpus: readonly Cpu[]): { server?: Cpu | undefined; generator?: Cpu | undefined } {
   const best = Math.max(...cpus.map(({ speed }) => speed))
   const fast = cpus.filter(({ speed }) => speed >= best * ALIKE)
   const [server] = fast
   const isApart = ({ number }: Cpu) => server?.siblings.includes(number) === false
-  const generator = fast.findLast(isApart) ?? cpus.findLast(isApart) ?? cpus.findLast((cpu) => cpu !== server)
+  const [nextBest] = cpus.filter(isApart).toSorted((one, other) => other.speed - one.speed)
+  const generator = fast.findLast(isApart) ?? nextBest ?? cpus.findLast((cpu) => cpu !== server)
   return { server, generator }
 }
 

@@ -142,6 +142,23 @@ test('a neighbour is seen twice on each core: who is there waits for it, and it 
   }
 })
 
+test('threads and children that have ended count as well', { skip }, async () => {
+  const burning = 'const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end);'
+  const program =
+    `const { Worker } = require('node:worker_threads'); const { spawnSync } = require('node:child_process'); ` +
+    `process.stdin.once('data', () => new Worker(${JSON.stringify(burning)}, { eval: true }).once('exit', () => ` +
+    `{ spawnSync(process.execPath, ['-e', ${JSON.stringify(burning)}]); console.log('done') })); console.log('ready')`
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] })
+  started.push(child)
+  await once(child.stdout, 'data')
+  const subject = { app: [child.pid ?? 0], proxy: [], generator: [], cores: null }
+  const before = takeSample(subject)
+  child.stdin.write('go')
+  await once(child.stdout, 'data')
+  const { app } = compareSamples(before, takeSample(subject)).cpuSeconds
+  assert.ok((app ?? 0) > 0.5, `${app} s`)
+})
+
 test('what is not known is null; without cores of their own nobody can be told apart, but waiting can', {
   skip,
 }, () => {

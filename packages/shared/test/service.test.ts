@@ -61,7 +61,7 @@ test('numbers are whole; proxies are addresses, ranges and names, and not a numb
 })
 
 /** A program that logs so many lines of 1 kB, and says so on standard error. */
-const chatter = (lines: number) =>
+const chatter = (lines: number, end = '') =>
   run(
     '{ createLog }',
     '../src/log.ts',
@@ -70,13 +70,16 @@ const chatter = (lines: number) =>
       log.info({ n, padding: 'x'.repeat(1000) }, 'chatter')
       if (n % 100 === 0) await new Promise(setImmediate)
     }
-    process.stderr.write('done')`,
+    process.stderr.write('done')
+    ${end}`,
   )
 
 test('every exit writes what waits in the log', async () => {
-  const { stdout } = await chatter(2_000).ended
-  const lines = stdout.trim().split('\n')
-  deepEqual([lines.length, JSON.parse(lines[1_999] ?? '').n], [2_000, 1_999])
+  for (const end of ['', 'process.exit(3)', "throw new Error('unforeseen')"]) {
+    const { stdout } = await chatter(2_000, end).ended
+    const lines = stdout.trim().split('\n')
+    deepEqual([lines.length, JSON.parse(lines[1_999] ?? '').n], [2_000, 1_999], end)
+  }
 })
 
 test('a reader of the log that stops reading stops nobody', async () => {

@@ -34,7 +34,7 @@ export function addressOf(file: string): string {
  * @returns undefined if there is no place to link to
  * @throws {Error} if the file does not exist
  */
-export function resolveLink(link: string, from: string, repository: string | undefined): string | undefined {
+function resolveLink(link: string, from: string, repository: string | undefined): string | undefined {
   if (/^(?:[a-z]+:|#|\/)/.test(link)) return link
   const [path = '', anchor] = link.split('#')
   const target = posix.join(posix.dirname(from), path).replace(/\/$/, '')

@@ -5,7 +5,7 @@ import { diffArrays } from 'diff'
 /** Do two servers send the same? What differs between responses of the same server, such as an id or a date, does not count. */
 
 /** What all responses of one server have in common; null stands for what differs between them. */
-export type Template = readonly (string | null)[]
+type Template = readonly (string | null)[]
 
 export interface Learnt {
   template: Template

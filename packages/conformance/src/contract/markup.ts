@@ -72,7 +72,7 @@ const ATTRIBUTE = /([^\s"'<>/=]+)(?:="([^"]*)")?/g
 const RAW_TEXT = /(<(script|style)\b[^>]*>)[\s\S]*?(<\/\2>)/gi
 
 /** The start tags of markup as React writes it: attributes in double quotes, entities for the rest. */
-export function startTags(html: string): Tag[] {
+function startTags(html: string): Tag[] {
   return [...html.replace(RAW_TEXT, '$1$3').matchAll(TAG)].map(([, name = '', attributes = '']) => ({
     name: name.toLowerCase(),
     attributes: readAttributes(attributes),
