@@ -86,7 +86,8 @@ Measured on ${describeMachine(machine)}, in ${plural(settings.heats, 'heat')} of
  */
 export function writeBetween(page: string, marks: { begin: string; end: string }, block: string): void {
   const text = readFileSync(page, 'utf8')
-  const [begin, end] = [text.indexOf(marks.begin), text.indexOf(marks.end)]
+  const begin = text.indexOf(marks.begin)
+  const end = text.indexOf(marks.end)
   if (begin < 0 || end < begin)
     throw new ResultError(
       `${page} has no place for its figures: put ${marks.begin} and ${marks.end} into it.`,
@@ -120,7 +121,8 @@ function formatIndex(studies: readonly Study[], records: readonly Result[]): str
 function verdictIn(id: string, { analysis, cells }: Result): string {
   const claim = analysis?.claims.find((one) => one.id === id)
   if (claim === undefined) return ''
-  const [ours, verdict] = [ratioText(claim, cells), verdictOf(claim, cells)]
+  const ours = ratioText(claim, cells)
+  const verdict = verdictOf(claim, cells)
   return ours === UNKNOWN ? verdict : `${ours}: ${verdict}`
 }
 

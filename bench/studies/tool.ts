@@ -71,7 +71,8 @@ export function beginAccount(
   pidsOf: () => readonly number[],
 ): () => { cpuSeconds: number; foreign: number } | undefined {
   const at = performance.now()
-  const [own, all] = [cpuSeconds(pidsOf()), readCpuTimes().busy]
+  const own = cpuSeconds(pidsOf())
+  const all = readCpuTimes().busy
   return () => {
     const now = cpuSeconds(pidsOf())
     if (now === undefined || own === undefined) return undefined

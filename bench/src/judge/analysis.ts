@@ -112,7 +112,8 @@ function peakMemory(heats: readonly Heat[], race: string, app: string): number |
 }
 
 function stepOf({ what, race, from, to }: Step, comparisons: Comparisons): StepResult {
-  const [before, after] = [comparisons.value(race, 'cpu', from), comparisons.value(race, 'cpu', to)]
+  const before = comparisons.value(race, 'cpu', from)
+  const after = comparisons.value(race, 'cpu', to)
   return {
     what,
     race,

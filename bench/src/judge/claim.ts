@@ -105,7 +105,8 @@ export function decide(ratio: Interval, published: number): Verdict {
     if (low >= NO_EFFECT.low && high <= NO_EFFECT.high) return 'holds'
     return low > NO_EFFECT.high || high < NO_EFFECT.low ? 'not reproduced here' : 'undecided here'
   }
-  const [least, most] = [SIZE.low * published, SIZE.high * published]
+  const least = SIZE.low * published
+  const most = SIZE.high * published
   if (low >= least && high <= most) return 'holds'
   if (isBeyondOne(low, high, published))
     return high < least || low > most ? 'direction holds, size differs' : 'direction holds, size undecided'

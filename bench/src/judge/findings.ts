@@ -114,7 +114,8 @@ export function stallOf(
     [over, under],
     [under, over],
   ] as const) {
-    const [own, other] = [waits(system), waits(another)]
+    const own = waits(system)
+    const other = waits(another)
     if (own === null || other === null) return undefined
     const times = own.longest >= LONG.seconds ? LONG.times : STALL
     if (own.longest >= times * other.longest && own.longest >= OWN * own.usual)

@@ -136,8 +136,10 @@ interface Different {
 function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[][]): Different | null {
   const [first = [], ...others] = proofs
   for (const [index, other] of others.entries()) {
-    const [one, two] = [cells[0]?.title, cells[index + 1]?.title]
-    const [status, another] = [first[0]?.status, other[0]?.status]
+    const one = cells[0]?.title
+    const two = cells[index + 1]?.title
+    const status = first[0]?.status
+    const another = other[0]?.status
     if (status !== another)
       return { says: `${one} responds with status ${status}, ${two} with ${another}`, where: '' }
     for (const [place, { learnt }] of first.entries()) {

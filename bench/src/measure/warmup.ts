@@ -82,6 +82,7 @@ function costOf({ cpuSeconds: { app }, seconds, requests }: Slice): number {
 
 function isSteady(costs: readonly number[]): boolean {
   if (costs.length < 2 * LAST) return false
-  const [before, now] = [costs.slice(-2 * LAST, -LAST), costs.slice(-LAST)]
+  const before = costs.slice(-2 * LAST, -LAST)
+  const now = costs.slice(-LAST)
   return median(now) >= median(before) * (1 - STEADY)
 }

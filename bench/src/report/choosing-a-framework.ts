@@ -62,7 +62,8 @@ function overheadTables(analysis: Analysis): string[] {
     return orUnknown(cpu?.value ?? (rate && 1 / rate.value), formatMicros)
   }
   const ratioOf = (race: string, over: string, under: string): Interval | null => {
-    const [to, from] = [systemOf(race, over), systemOf(race, under)]
+    const to = systemOf(race, over)
+    const from = systemOf(race, under)
     return (
       analysis.steps.find((one) => one.race === race && one.to === to && one.from === from)?.ratio ?? null
     )

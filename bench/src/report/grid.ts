@@ -47,7 +47,8 @@ export function findingsOfGrid(result: Result): Findings {
 function raceChart(result: Result): Chart | undefined {
   const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
   const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
-  const [roles, topologies] = [order(({ race }) => race), order(({ topology }) => topology)]
+  const roles = order(({ race }) => race)
+  const topologies = order(({ topology }) => topology)
   const baselines = order(({ races: { rate } }) => shortName(rate?.baseline ?? '', result))
   const panels = roles.flatMap((role) =>
     topologies.flatMap((topology) => {

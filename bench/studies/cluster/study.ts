@@ -91,7 +91,8 @@ export const clusterStudy: Study = {
 }
 
 function explainRate({ value, coreUse }: Measured): string | null {
-  const [one, four] = [value('source', 'single', 'cpu'), value('source', 'cluster-4', 'cpu')]
+  const one = value('source', 'single', 'cpu')
+  const four = value('source', 'cluster-4', 'cpu')
   const use = coreUse('source', 'cluster-4')
   if (one === undefined || four === undefined || use === undefined) return null
   return `A request costs ${formatMicros(one)} µs of CPU with one process and ${formatMicros(four)} with four, which kept ${formatPercent(use)} of their cores busy.`
@@ -109,7 +110,9 @@ function explainLatency({ value, openRate }: Measured): string | null {
     const ms = (all: readonly number[]) => all.map((seconds) => formatMs(seconds * 1000)).join(', ')
     return `${ms(one)} ms with one process, ${ms(four)} with four`
   }
-  const [open, closed, rate] = [describe('source'), describe(AUTOCANNON), openRate('source')]
+  const open = describe('source')
+  const closed = describe(AUTOCANNON)
+  const rate = openRate('source')
   if (open === null || closed === null || rate === undefined) return null
   return (
     `Median, p97.5 and p99 in autocannon's closed loop, which is 10,000 connections divided by the rate: ${closed}. At the same ` +

@@ -88,7 +88,8 @@ const PUBLISHED = {
 /** A stage of the migration against Express, where it began. */
 function rateClaim(stage: Exclude<Stage, 'express'>, race: keyof typeof PUBLISHED, says: string): Claim {
   const role = race === 'full' ? 'ssr' : race
-  const [over, under] = [`${stage}/${role}`, `express/${role}`]
+  const over = `${stage}/${role}`
+  const under = `express/${role}`
   return {
     id: `${stage}-${race}`,
     says,
@@ -102,7 +103,8 @@ function rateClaim(stage: Exclude<Stage, 'express'>, race: keyof typeof PUBLISHE
 }
 
 function compareCpu({ value }: Measured, race: string, over: string, under: string): string | null {
-  const [mine, express] = [value(race, over, 'cpu'), value(race, under, 'cpu')]
+  const mine = value(race, over, 'cpu')
+  const express = value(race, under, 'cpu')
   if (mine === undefined || express === undefined) return null
   const less = mine < express ? 'less' : 'more'
   return (

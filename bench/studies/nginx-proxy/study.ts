@@ -146,7 +146,8 @@ export const nginxProxy: Study = {
 }
 
 function compareCpu({ value }: Measured, over: string, under: string): string | null {
-  const [mine, other] = [value('hello', over, 'cpu'), value('hello', under, 'cpu')]
+  const mine = value('hello', over, 'cpu')
+  const other = value('hello', under, 'cpu')
   if (mine === undefined || other === undefined) return null
   const names = [over, under].map((name) => SYSTEMS[name]?.title)
   return (
@@ -167,7 +168,8 @@ function explainGenerator({ value }: Measured): string | null {
 /** Connection reuse, the extra hop and the shared core, each by its own figure. */
 function explainProxy({ value, cpu, upstreamConnections }: Measured): string | null {
   const direct = value('hello', 'fastify', 'cpu')
-  const [kept, naive] = [value('hello', 'fastify-nginx', 'cpu'), value('hello', 'fastify-naive', 'cpu')]
+  const kept = value('hello', 'fastify-nginx', 'cpu')
+  const naive = value('hello', 'fastify-naive', 'cpu')
   const { app: own, proxy } = cpu('hello', 'fastify-naive')
   const [reused, opened] = ['fastify-nginx', 'fastify-naive'].map((name) =>
     upstreamConnections('hello', name),

@@ -26,7 +26,8 @@ const systemsOf = (role: Role): Readonly<Record<string, System>> => ({
   [`${role}-jitless`]: koa('koa, --jitless', role, ['--jitless']),
 })
 
-const [HELLO, SSR] = [systemsOf('hello'), systemsOf('ssr')]
+const HELLO = systemsOf('hello')
+const SSR = systemsOf('ssr')
 
 const LIVEZ: Workload = { path: '/livez', expect: exactly('{"status":"pass"}') }
 
@@ -133,7 +134,8 @@ export const njsVsNode: Study = {
 }
 
 function compareCpu({ value }: Measured, race: Role, over: Published, under: Published): string | null {
-  const [mine, other] = [value(race, `${race}-${over}`, 'cpu'), value(race, `${race}-${under}`, 'cpu')]
+  const mine = value(race, `${race}-${over}`, 'cpu')
+  const other = value(race, `${race}-${under}`, 'cpu')
   if (mine === undefined || other === undefined) return null
   const systems = { ...HELLO, ...SSR }
   return (
@@ -145,8 +147,11 @@ function compareCpu({ value }: Measured, race: Role, over: Published, under: Pub
 /** Both interpret. The remaining difference is the engine, and a new context with the whole bundle for each request. */
 function explainInterpretation({ value }: Measured): string | null {
   const cpu = (system: string) => value('ssr', system, 'cpu')
-  const [koa, jitless, page] = [cpu('ssr-koa'), cpu('ssr-jitless'), cpu('ssr-njs')]
-  const [small, large] = [cpu('small-njs'), cpu('large-njs')]
+  const koa = cpu('ssr-koa')
+  const jitless = cpu('ssr-jitless')
+  const page = cpu('ssr-njs')
+  const small = cpu('small-njs')
+  const large = cpu('large-njs')
   if (!koa || !jitless || !page || !small || !large) return null
   return (
     `Both interpret. Interpreting makes Koa's page ${formatRatio(jitless / koa)} times as expensive; njs takes ${formatRatio(page / jitless)} times ` +

@@ -182,7 +182,8 @@ function step(what: string, race: string, from: string, to: string) {
 /** By process, on one core, and what two cores would change. */
 function explain({ value, cpu, coreUse }: Measured, nginx: string, node: string): string | null {
   const race = 'new connections'
-  const [alone, together] = [value(race, node, 'cpu'), value(race, nginx, 'cpu')]
+  const alone = value(race, node, 'cpu')
+  const together = value(race, nginx, 'cpu')
   const { app, proxy } = cpu(race, nginx)
   const use = coreUse(race, node)
   if (!alone || !together || !app || !proxy || use === undefined) return null

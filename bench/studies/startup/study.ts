@@ -65,7 +65,8 @@ async function startOnce(app: App, env: Readonly<Record<string, string>>): Promi
     if (status !== 200) throw new Error(`${app.name} responds with status ${status}.`)
     const startup = (performance.now() - beganAt) / 1000
     const pids = processTree(launched.ready.pid)
-    const [ready, peak] = [currentMemory(pids), peakMemory(pids)]
+    const ready = currentMemory(pids)
+    const peak = peakMemory(pids)
     return { startup, ...(ready && { 'ready-memory': ready }), ...(peak && { 'peak-memory': peak }) }
   } finally {
     await launched.stop()

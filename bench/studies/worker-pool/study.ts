@@ -155,7 +155,8 @@ function compareCpu({ value }: Measured, over: string, under: string): string | 
 
 function compareUse({ coreUse, value }: Measured, over: string, under: string): string | null {
   const use = coreUse('http', over)
-  const [pooled, direct] = [value('http', over, 'cpu'), value('http', under, 'cpu')]
+  const pooled = value('http', over, 'cpu')
+  const direct = value('http', under, 'cpu')
   if (use === undefined || pooled === undefined || direct === undefined) return null
   return (
     `A request costs ${formatCost(pooled)} of CPU on ${SYSTEMS[over]?.title}, which kept ${formatPercent(use)} of its cores busy, and ` +

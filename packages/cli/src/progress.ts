@@ -22,7 +22,9 @@ export function createProgress(
 
 const BAR_COLUMNS = 24
 const REDRAWN_EVERY_MS = 250
-const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_LINE] = ['\u001b[?25l', '\u001b[?25h', '\r\u001b[K']
+const HIDE_CURSOR = '\u001b[?25l'
+const SHOW_CURSOR = '\u001b[?25h'
+const CLEAR_LINE = '\r\u001b[K'
 
 /** One line that is written again and again; a sentence takes its place, and it goes on below. */
 function createBar(stream: NodeJS.WriteStream): Progress {

@@ -169,9 +169,11 @@ async function compareWithWrk() {
   let waitedMs = 0
   /** The rate while the server ran. */
   const turn = async (load: () => Promise<number>) => {
-    const [startedAt, before] = [performance.now(), schedstat(server.pid)]
+    const startedAt = performance.now()
+    const before = schedstat(server.pid)
     const rate = await load()
-    const [seconds, after] = [(performance.now() - startedAt) / 1e3, schedstat(server.pid)]
+    const seconds = (performance.now() - startedAt) / 1e3
+    const after = schedstat(server.pid)
     waitedMs += 1e3 * (after.waited - before.waited)
     return (rate * seconds) / (after.ran - before.ran)
   }

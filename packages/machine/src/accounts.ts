@@ -120,7 +120,8 @@ export function compareSamples(
   }
   /** What others certainly used, that is, minus the possible reading error. */
   const foreign = (core: 'serverCore' | 'generatorCore', ours: number | undefined) => {
-    const [from, to] = [before[core], after[core]]
+    const from = before[core]
+    const to = after[core]
     if (from === undefined || to === undefined || ours === undefined) return undefined
     return Math.max(0, to - from - ours - after.uncertainty)
   }

@@ -46,7 +46,8 @@ export function readExtraCosts(): Extra[] {
   )
   const races = new Map(readMachines().map((machine) => [nameMachine(machine.result.machine), machine]))
   return [...new Set([...studies.keys(), ...races.keys()])].toSorted().flatMap((name) => {
-    const [study, race] = [studies.get(name), races.get(name)]
+    const study = studies.get(name)
+    const race = races.get(name)
     return study !== undefined ? ofStudy(study) : race !== undefined ? ofRace(race) : []
   })
 }

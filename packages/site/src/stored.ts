@@ -82,7 +82,8 @@ function countUndecided({ analysis }: Result): number {
 /** A question of ours has none. */
 export function claimsOf({ analysis, cells }: Result): ClaimRow[] {
   return (analysis?.claims ?? []).map((claim) => {
-    const [ours, verdict] = [ratioText(claim, cells), verdictOf(claim, cells)]
+    const ours = ratioText(claim, cells)
+    const verdict = verdictOf(claim, cells)
     return { claim, verdict, ours }
   })
 }

@@ -128,7 +128,8 @@ function brackets(ties: readonly (readonly number[])[]): Plot.RenderFunction[] {
 function bracket(rows: readonly number[], dx: number): Plot.RenderFunction {
   return (_index, { y }, _values, { width }, { document }) => {
     const place = y as (row: number) => number
-    const [top, bottom] = [place(Math.min(...rows)) + 4, place(Math.max(...rows)) - 4]
+    const top = place(Math.min(...rows)) + 4
+    const bottom = place(Math.max(...rows)) - 4
     const path = (document as unknown as SvgMaker).createElementNS('http://www.w3.org/2000/svg', 'path')
     path.setAttribute('class', 'tie')
     path.setAttribute('d', `M${width - 20 + dx} ${top}h4V${bottom}h-4`)

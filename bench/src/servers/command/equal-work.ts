@@ -75,7 +75,8 @@ export function differenceOf(one: Template, other: Template): Difference | undef
   const matches = matchesOf(one, other)
   let [a, b] = [0, 0]
   for (const [i, j] of [...matches, [one.length, other.length] as const]) {
-    const [left, right] = [one.slice(a, i), other.slice(b, j)]
+    const left = one.slice(a, i)
+    const right = other.slice(b, j)
     if (!isMasked(left, right) || !isMasked(right, left))
       return { before: textOf(one.slice(0, a)).slice(-40), one: shorten(left), other: shorten(right) }
     ;[a, b] = [i + 1, j + 1]

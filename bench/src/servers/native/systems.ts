@@ -74,7 +74,8 @@ export async function startSystems(entrants: readonly Entrant[], cores: Settings
 
   const parts = new Map<Entrant, Parts>()
   for (const one of entrants.filter(({ cell }) => !failures.has(cell.id))) {
-    const [copies, front] = [apps.get(launchOf(one)) ?? [], fronts.get(one.cell.id)]
+    const copies = apps.get(launchOf(one)) ?? []
+    const front = fronts.get(one.cell.id)
     const target = front === undefined ? copies[0]?.target : front.target
     if (target !== undefined) parts.set(one, { target, copies, nginx: front?.instance })
     else failures.set(one.cell.id, 'it has neither an app nor an NGINX')

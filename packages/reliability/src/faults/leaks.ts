@@ -77,7 +77,8 @@ function judgeGrowth(looks: readonly Footprint[]): string[] {
     findings.push(
       `Memory grew by ${Math.round(growth / 1_000)} kB within five looks; ${GROWTH / 1_000} are allowed.`,
     )
-  const [first, last] = [looks[0], looks.at(-1)]
+  const first = looks[0]
+  const last = looks.at(-1)
   if (first?.timers !== undefined && last?.timers !== undefined && last.timers > first.timers)
     findings.push(
       `${last.timers - first.timers} more timers run when all clients have left: rendering goes on.`,

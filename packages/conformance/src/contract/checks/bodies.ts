@@ -44,7 +44,8 @@ export const bodies: readonly Check[] = [
     async run(probe) {
       for (const [request, expected] of unread(probe)) {
         const body = smuggling(BODY_LIMIT + 1)
-        const [part, rest] = [body.subarray(0, 1000), body.subarray(1000)]
+        const part = body.subarray(0, 1000)
+        const rest = body.subarray(1000)
         const headers = [['content-length', String(BODY_LIMIT + 1)] as const]
         await expectLarge(probe, { ...request, headers, body: part }, rest, expected)
       }
