@@ -64,9 +64,9 @@ export function writePages(
   for (const study of studies) {
     const newest = records.find(({ experiment }) => experiment.name === study.name)
     if (newest !== undefined && named.includes(study.name))
-      writeBetween(join(directory, `${study.name}.md`), MARKS, figuresOf(newest))
+      writeFigures(join(directory, `${study.name}.md`), figuresOf(newest))
   }
-  writeBetween(join(directory, 'README.md'), MARKS, formatIndex(studies, records))
+  writeFigures(join(directory, 'README.md'), formatIndex(studies, records))
   return studies
     .map(({ name }) => name)
     .filter((name) => !records.some(({ experiment }) => experiment.name === name))
@@ -81,18 +81,18 @@ Measured on ${describeMachine(machine)}, in ${plural(settings.heats, 'heat')} of
 }
 
 /**
- * Writes figures into a page, between its two marks.
+ * Between the two marks of a page.
  * @throws {ResultError} if the page has no place for them
  */
-export function writeBetween(page: string, marks: { begin: string; end: string }, block: string): void {
+function writeFigures(page: string, figures: string): void {
   const text = readFileSync(page, 'utf8')
-  const begin = text.indexOf(marks.begin)
-  const end = text.indexOf(marks.end)
+  const begin = text.indexOf(MARKS.begin)
+  const end = text.indexOf(MARKS.end)
   if (begin < 0 || end < begin)
     throw new ResultError(
-      `${page} has no place for its figures: put ${marks.begin} and ${marks.end} into it.`,
+      `${page} has no place for its figures: put ${MARKS.begin} and ${MARKS.end} into it.`,
     )
-  writeFileSync(page, [text.slice(0, begin) + marks.begin, block, text.slice(end)].join('\n\n'))
+  writeFileSync(page, [text.slice(0, begin) + MARKS.begin, figures, text.slice(end)].join('\n\n'))
 }
 
 /** All pages, and one table of all claims with a column of verdicts for each machine. */

@@ -38,7 +38,7 @@ const NGINX_RATIOS: readonly Ratio[] = [
 ]
 
 /** The name of a system: one way to serve in one race. */
-export function systemOf(race: string, way: string): string {
+function systemOf(race: string, way: string): string {
   return `${race} ${way}`
 }
 

@@ -17,7 +17,7 @@ const ROLES = ['hello', 'ssr'] as const
 const MEASURED = APPS.filter(({ runtime, role }) => runtime !== 'nginx' && role !== 'status')
 
 /** With a compile cache that an earlier start has filled; Bun has none. */
-export const CACHED = 'cached'
+const CACHED = 'cached'
 
 const systems = new Map<string, { app: App; isCached: boolean }>(
   MEASURED.flatMap((app) => [

@@ -3,20 +3,16 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createStudyResult } from '../../src/experiment/result.ts'
 import { analyse } from '../../src/judge/analysis.ts'
 import { MARKS, storeResult, writePages } from '../../src/publish.ts'
-import { writeOverhead } from '../../src/report/choosing-a-framework.ts'
 import { formatMarkdownPart } from '../../src/report/markdown.ts'
 import { documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import type { Study } from '../../src/result/experiment.ts'
 import type { Result } from '../../src/result/result.ts'
 import { ResultError } from '../../src/result/result-file.ts'
-import { overhead } from '../../studies/overhead/study.ts'
 import { golden } from '../fixtures/golden.ts'
 import { measureOnPaper, PAPER, type Rates } from '../fixtures/laboratory.ts'
-import { within } from '../fixtures/results.ts'
 
 /** What studies say of costs, and what docs keep of results. */
 
@@ -149,61 +145,4 @@ test('of a race docs keep its figures and what started, without slices, in one f
     kept.heats.map(({ launches, slices }) => [launches, slices]),
     race.heats.map(({ launches }) => [launches, []]),
   )
-})
-
-/** What a request costs, by the last word of its system. */
-const MICROSECONDS: Readonly<Record<string, number>> = {
-  bare: 10,
-  app: 16,
-  logged: 20,
-  usual: 30,
-  direct: 16,
-  ours: 40,
-  'bare-naive': 60,
-  'ours-naive': 80,
-}
-
-function overheadOf(races: readonly string[]): Result {
-  const micros = (system: string) => MICROSECONDS[system.split(' ').at(-1) ?? ''] ?? Number.NaN
-  const isMeasured = ({ race }: { race: string }) => races.includes(race)
-  const result = createStudyResult(overhead, { profile: 'full', heats: 3, seed: 1 }, '')
-  const cells = result.cells.filter(isMeasured).map(({ id, race, app: system }) => ({
-    cell: id,
-    race,
-    system,
-    launches: 3,
-    slices: 60,
-    openLoop: null,
-    coreUse: 1,
-    peakMemory: { app: null, proxy: null },
-    upstreamConnections: null,
-    void: null,
-    figures: { cpu: within(micros(system) / 1e6) },
-    cpu: { app: 1e-5, proxy: 2e-5 },
-  }))
-  const steps = (overhead.steps ?? []).map((step) => ({
-    ...step,
-    cpu: null,
-    ratio: isMeasured(step) ? within(micros(step.to) / micros(step.from)) : null,
-  }))
-  const none = { findings: [], races: [], proxyCosts: [], openRates: [], claims: [] }
-  return { ...result, analysis: { ...none, cells, steps } }
-}
-
-test('what duties cost: tables of hello, of pages and of NGINX, between the marks of their page', (t) => {
-  const file = join(newDirectory(t), 'page.md')
-  const marks = ['<!-- overhead: pnpm bench study overhead -->', '<!-- end of overhead -->']
-  writeFileSync(file, `before\n${marks.join('\nold\n')}\nafter\n`)
-  writeOverhead(overheadOf(['node', 'node page', 'nginx']), file)
-  const text = readFileSync(file, 'utf8')
-  match(text, /^\| node .*10\.0 .*16\.0 .*0\.63 .*20\.0 .*0\.50 \(0\.\d\d–0\.\d\d\) .*30\.0 .*1\.50 \(/m)
-  match(text, /^\| node page .*10\.0 .*20\.0 .*0\.50 \(/m)
-  match(text, /^\| a connection per request .*60\.0 .*80\.0 .*0\.75 \(.*20 %/m)
-  match(text, /^before\n<!-- overhead: .*-->\n\n\|.*3 launches of .*\n\n<!-- end of overhead -->\nafter\n$/s)
-  ok(!text.includes('old'))
-  const result = overheadOf(['node'])
-  const cells = result.cells.map((cell) => ({ ...cell, skipped: 'there is no Bun' }))
-  throws(() => writeOverhead({ ...result, cells }, file), /there is no Bun/)
-  writeFileSync(file, 'nothing')
-  throws(() => writeOverhead(result, file), /has no place for its figures/)
 })

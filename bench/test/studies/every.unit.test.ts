@@ -1,18 +1,12 @@
 import { deepEqual, doesNotMatch, match, ok } from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { planCells } from '../../src/experiment/cells.ts'
-import { createStudyResult } from '../../src/experiment/result.ts'
-import { analyse } from '../../src/judge/analysis.ts'
-import { newHeat } from '../../src/measure/heat.ts'
-import { writeStartup } from '../../src/report/choosing-a-framework.ts'
 import { isProbe, type Measured, publishedRatio } from '../../src/result/experiment.ts'
 import { PUBLISHED as SOURCES, STUDIES } from '../../studies/index.ts'
 import { whyNotInstalled } from '../../studies/installed.ts'
 import { overhead } from '../../studies/overhead/study.ts'
-import { startup } from '../../studies/startup/study.ts'
 import { upgrades } from '../../studies/upgrades/study.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/studies/README.md', import.meta.url), 'utf8')
@@ -89,34 +83,4 @@ test('overhead: what has duties keeps the contract, and what has none is not ask
   const proven = planCells(overhead).filter(({ role }) => role !== null)
   const ways = new Set(proven.map(({ app }) => app.split(' ').at(-1)))
   deepEqual(ways, new Set(['app', 'logged', 'direct', 'ours', 'ours-naive']))
-})
-
-test('startup: its page gets a row per app, with both start-ups, memory and the size of the image', (t) => {
-  const result = createStudyResult(startup, { profile: 'full', heats: 3, seed: 1 }, '')
-  for (const heat of [1, 2, 3])
-    for (const race of Object.keys(startup.races)) {
-      const probes = result.cells
-        .filter((cell) => cell.race === race)
-        .map(({ id: cell, system }) => ({
-          cell,
-          foreign: null,
-          figures: {
-            startup: (system.endsWith(' cached') ? 0.2 : 0.4) * (1 + heat / 1e3),
-            'ready-memory': 60e6 + heat,
-            'peak-memory': 70e6 + heat,
-          },
-        }))
-      result.heats.push({ ...newHeat({ race, heat }), probes })
-    }
-  Object.assign(result, { analysis: analyse(startup, result) })
-  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
-  t.after(() => rmSync(directory, { recursive: true }))
-  const page = join(directory, 'page.md')
-  const marks = ['<!-- startup: pnpm bench study startup --heats 10 -->', '<!-- end of startup -->']
-  writeFileSync(page, `before\n${marks.join('\nold\n')}\nafter\n`)
-  writeStartup(result, { page, imageBytes: (name) => (name === 'koa' ? 250e6 : undefined) })
-  const text = readFileSync(page, 'utf8')
-  match(text, /^\| koa\/ssr +\| +401 \| +400–402 \| +200 \| +60 \| +70 \| +250 \|$/m)
-  match(text, /^\| bun\/hello +\| +401 \|.*\| +— \|$/m)
-  doesNotMatch(text, /old|cached/)
 })

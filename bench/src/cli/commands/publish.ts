@@ -1,10 +1,7 @@
 import { readCommandLine } from '@startgrid/cli/options.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { STUDIES } from '../../../studies/index.ts'
-import { overhead } from '../../../studies/overhead/study.ts'
-import { startup } from '../../../studies/startup/study.ts'
 import { DOCS, storeResult, writePages } from '../../publish.ts'
-import { writeOverhead, writeStartup } from '../../report/choosing-a-framework.ts'
 import { isStudy } from '../../result/experiment.ts'
 import { openResults } from '../../result/result-file.ts'
 import { PUBLISH } from '../options.ts'
@@ -18,11 +15,8 @@ import type { Program } from '../program.ts'
 export async function publishCommand(args: readonly string[], { name }: Program): Promise<number> {
   const { positionals } = readCommandLine(args, PUBLISH, `${name} publish`)
   const results = positionals.flatMap((path) => openResults(path)).map(({ result }) => result)
-  for (const result of results) {
-    if (result.experiment.name === overhead.name) writeOverhead(result)
-    else if (result.experiment.name === startup.name) writeStartup(result)
-    else say(`Stored: ${storeResult(result) ?? 'nothing, because docs have no page for it'}.`)
-  }
+  for (const result of results)
+    say(`Stored: ${storeResult(result) ?? 'nothing, because docs have no page for it'}.`)
   const named = results.flatMap(({ experiment }) => (isStudy(experiment) ? experiment.name : []))
   const missing = writePages(STUDIES, DOCS, results.length === 0 ? undefined : named)
   const whose = results.length === 0 ? 'all studies' : listOf(named) || 'no study'
