@@ -64,36 +64,22 @@ export interface MachineWarning {
 /** If others use more than this part of all cores, rates mean little. */
 const BUSY = 0.1
 
-/** Load average per core. */
-const LOADED = 0.5
-
 /**
  * Observes the machine for 0.3 s in which our processes are idle.
  * @param signal ends that early
  */
 export async function inspectMachine(signal: AbortSignal): Promise<MachineWarning[]> {
-  const [load = 0] = os.loadavg()
   const before = readCpuTimes()
   await sleep(300, undefined, { signal }).catch(() => {})
   const after = readCpuTimes()
   const share = (after.busy - before.busy) / (after.total - before.total || 1)
-  return signal.aborted ? [] : [...busyWarnings(share, load, os.availableParallelism()), ...guestWarnings()]
+  return signal.aborted ? [] : [...busyWarnings(share), ...guestWarnings()]
 }
 
-/**
- * At most one warning: the load average describes the past, the share the present.
- * @param share the part of all cores, 0 to 1, that others use
- */
-export function busyWarnings(share: number, load: number, cores: number): MachineWarning[] {
-  const busy = (text: string): MachineWarning[] => [{ kind: 'busy', text }]
-  if (share > BUSY)
-    return busy(
-      `Other programs use ${formatPercent(share)} of this machine: close them, or read the rates as lower bounds.`,
-    )
-  if (load <= LOADED * cores) return []
-  return busy(
-    `The load average was ${load.toFixed(2)} on ${plural(cores, 'core')} at the beginning: another program ran until just now. If it was not a run of this benchmark, wait for a minute.`,
-  )
+/** @param share the part of all cores, 0 to 1, that others use */
+export function busyWarnings(share: number): MachineWarning[] {
+  const text = `Other programs use ${formatPercent(share)} of this machine: close them, or read the rates as lower bounds.`
+  return share > BUSY ? [{ kind: 'busy', text }] : []
 }
 
 /**
