@@ -1,5 +1,4 @@
 import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { exactly } from '@startgrid/loadgen/expectation.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
@@ -29,14 +28,15 @@ const systemsOf = (role: Role): Readonly<Record<string, System>> => ({
 const HELLO = systemsOf('hello')
 const SSR = systemsOf('ssr')
 
-const LIVEZ: Workload = { path: '/livez', expect: exactly('{"status":"pass"}') }
+/** What the page's script refuses before it renders anything. */
+const REFUSED: Workload = { path: '/?items=none', status: 400, expect: { includes: ['must be a number'] } }
 
-/** The same cheap response, from a bundle of a few lines and from one with React. The difference is the cost of the context. */
+/** A cheap response from a bundle of a few lines, and one from the bundle with React. The difference is the cost of the context. */
 const CONTEXTS: Readonly<Record<string, System>> = {
-  'small-njs': { ...njs('hello', 'njs', 1), title: 'njs, /livez, small bundle', workload: LIVEZ },
-  'large-njs': { ...njs('ssr', 'njs', 1), title: 'njs, /livez, bundle with React', workload: LIVEZ },
-  'small-qjs': { ...njs('hello', 'qjs', 1), title: 'QuickJS, /livez, small', workload: LIVEZ },
-  'large-qjs': { ...njs('ssr', 'qjs', 1), title: 'QuickJS, /livez, with React', workload: LIVEZ },
+  'small-njs': { ...njs('hello', 'njs', 1), title: 'njs, a line, small bundle', workload: WORKLOADS.hello },
+  'large-njs': { ...njs('ssr', 'njs', 1), title: 'njs, a line, bundle with React', workload: REFUSED },
+  'small-qjs': { ...njs('hello', 'qjs', 1), title: 'QuickJS, a line, small', workload: WORKLOADS.hello },
+  'large-qjs': { ...njs('ssr', 'qjs', 1), title: 'QuickJS, a line, with React', workload: REFUSED },
 }
 
 /** 13 items make 3.6 KB, as the source's page had. */
