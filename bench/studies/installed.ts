@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Why npm failed, by directory. It is asked once, because it takes long to find no network. */
@@ -20,8 +20,9 @@ export function whyNotInstalled(
   runtime: string | undefined,
   download: boolean,
 ): string | null {
-  // npm writes this last: what was interrupted is installed again.
-  const isInstalled = existsSync(join(directory, 'node_modules/.package-lock.json'))
+  // npm writes its own lockfile last: what was interrupted is installed again, and what has another lockfile since then.
+  const writtenAt = (file: string) => statSync(join(directory, file), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const isInstalled = writtenAt('node_modules/.package-lock.json') > writtenAt('package-lock.json')
   const reason = isInstalled ? undefined : download ? install(directory) : 'that would be a download'
   if (reason !== undefined) return `the versions that it compares are not installed: ${reason}`
   const hasRuntime = runtime === undefined || existsSync(join(directory, 'node_modules', runtime))

@@ -1,5 +1,6 @@
-import { deepEqual, doesNotMatch, match, ok } from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { planCells } from '../../src/experiment/cells.ts'
@@ -75,8 +76,26 @@ test('upgrades: each system is a program that is there, of versions that are in 
     for (const installed of [runtime, name].filter((one) => !['bun', 'http', 'prototypes'].includes(one)))
       match(lock, new RegExp(`"(?:node_modules/)?${installed}": \\{`), installed)
   }
-  // What is not installed is left out, and says why.
-  match(whyNotInstalled('/nowhere', 'node20', false) ?? '', /are not installed: that would be a download$/)
+})
+
+test('versions that are not installed, or by another lockfile than that of today, are left out, and say why', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const why = () => whyNotInstalled(directory, undefined, false)
+  const absent = 'the versions that it compares are not installed: that would be a download'
+  equal(why(), absent)
+  mkdirSync(join(directory, 'node_modules'))
+  for (const [file, seconds] of [
+    ['package-lock.json', 1],
+    ['node_modules/.package-lock.json', 2],
+  ] as const) {
+    writeFileSync(join(directory, file), '')
+    utimesSync(join(directory, file), seconds, seconds)
+  }
+  equal(why(), null)
+  equal(whyNotInstalled(directory, 'node20', false), 'there is no node20 for this machine')
+  utimesSync(join(directory, 'package-lock.json'), 3, 3)
+  equal(why(), absent)
 })
 
 test('overhead: what has duties keeps the contract, and what has none is not asked to', () => {
