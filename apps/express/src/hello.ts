@@ -1,6 +1,6 @@
 import { Router } from 'express'
 
-export const hello = Router({ caseSensitive: true, strict: true })
+export const hello = Router()
 
 hello.get('/', (_request, response) => {
   response.type('text').send('Hello World!')

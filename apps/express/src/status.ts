@@ -1,6 +1,6 @@
 import { Router } from 'express'
 
-export const status = Router({ caseSensitive: true, strict: true })
+export const status = Router()
 
 status.get('/_/status', (_request, response) => {
   response.type('text').send('OK')

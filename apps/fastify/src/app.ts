@@ -12,7 +12,7 @@ import { SECURITY_HEADERS } from '#shared/security.ts'
 import { drain, serverOptions, trackConnections } from '#shared/server.ts'
 import accessLog from './plugins/access-log.ts'
 import errors from './plugins/errors.ts'
-import healthRoutes from './plugins/health.ts'
+import { healthRoutes } from './plugins/health.ts'
 
 declare module 'fastify' {
   /** `health.signal` ends endless streams when the server stops. */

@@ -1,4 +1,5 @@
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
@@ -53,6 +54,34 @@ test('a body that is not valid is 400, and the problem names the field', async (
   equal(broken.json().title, 'Bad Request')
   match(broken.json().detail, /JSON/)
 })
+
+test('a stream that fails is logged once, before its first byte and after it', async () => {
+  const { readLines, ...options } = createOptions()
+  const app = createApp(options, async (scope) => {
+    scope.get('/early', (_request, reply) => reply.send(Readable.from(fail())))
+    scope.get('/late', (_request, reply) => reply.send(ReadableStream.from(fail('half'))))
+  })
+  await app.ready()
+  await using served = await serve(app.server)
+  const ask = async (id: string) =>
+    (await fetch(`${served.url}/${id}`, { headers: { 'x-request-id': id } })).text()
+  await ask('early')
+  await rejects(ask('late'))
+  await ask('nowhere')
+  const told = (await readLines(5)).map(({ requestId, msg }) => `${requestId} ${msg}`).sort()
+  deepEqual(told, [
+    'early failed',
+    'early request completed',
+    'late failed',
+    'late request completed',
+    'nowhere request completed',
+  ])
+})
+
+async function* fail(...chunks: string[]) {
+  yield* chunks
+  throw new Error('secret')
+}
 
 test('the hooks onClose run after the last response, newest first', async () => {
   const options = createOptions()

@@ -1,4 +1,5 @@
 import Router from '@koa/router'
+import type Koa from 'koa'
 import type { Middleware } from 'koa'
 import { z } from 'zod'
 import { readConfig } from '#shared/config.ts'
@@ -12,28 +13,29 @@ const sameOrigin: Middleware = (ctx, next) => {
   return next()
 }
 
-export const session = new Router()
+/** Call it in app.ts: `app.use(session(app).routes())`. */
+export function session(app: Koa): Router {
+  app.keys = [SESSION_SECRET] // they sign cookies
 
-session.use((ctx, next) => {
-  ctx.app.keys = [SESSION_SECRET] // they sign cookies
-  return next()
-})
-
-session.post('/login', sameOrigin, (ctx) => {
-  const { name } = Login.parse(ctx.request.body)
-  // `secure` if the browser uses TLS: TRUST_PROXY says which proxy can tell.
-  ctx.cookies.set('session', encodeURIComponent(name), { signed: true, sameSite: 'lax', maxAge: 86_400_000 })
-  ctx.status = 303
-  ctx.redirect('/me')
-})
-
-session.get('/me', (ctx) => {
-  const name = ctx.cookies.get('session', { signed: true }) ?? ctx.throw(401, 'Log in first.')
-  ctx.body = { name: decodeURIComponent(name) }
-})
-
-session.post('/logout', sameOrigin, (ctx) => {
-  ctx.cookies.set('session', null)
-  ctx.status = 303
-  ctx.redirect('/')
-})
+  return new Router()
+    .post('/login', sameOrigin, (ctx) => {
+      const { name } = Login.parse(ctx.request.body)
+      // `secure` if the browser uses TLS: TRUST_PROXY says which proxy can tell.
+      ctx.cookies.set('session', encodeURIComponent(name), {
+        signed: true,
+        sameSite: 'lax',
+        maxAge: 86_400_000,
+      })
+      ctx.status = 303
+      ctx.redirect('/me')
+    })
+    .get('/me', (ctx) => {
+      const name = ctx.cookies.get('session', { signed: true }) ?? ctx.throw(401, 'Log in first.')
+      ctx.body = { name: decodeURIComponent(name) }
+    })
+    .post('/logout', sameOrigin, (ctx) => {
+      ctx.cookies.set('session', null)
+      ctx.status = 303
+      ctx.redirect('/')
+    })
+}

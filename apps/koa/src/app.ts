@@ -25,7 +25,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
       return log.child({ requestId: this.state.requestId })
     },
   })
-  app.on('error', onError)
+  app.on('error', onError(log))
 
   if (config.TRUST_PROXY) app.use(trustProxies(config.TRUST_PROXY))
   app.use(setRequestId)

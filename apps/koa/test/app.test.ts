@@ -47,6 +47,12 @@ test('a plain error is a 500 without its message, also after a status of the rou
   deepEqual(body, { type: 'about:blank', title: 'Internal Server Error', status: 500 })
 })
 
+test('a failure that is emitted without a context, as in the guide of Koa, is logged', async () => {
+  const { readLines, ...options } = createOptions()
+  createApp(options, routes).emit('error', new Error('secret'))
+  equal((await readLines(1))[0]?.msg, 'failed')
+})
+
 test('a method without a route is a problem', async () => {
   const app = createApp(createOptions(), routes).callback()
   const { body, headers } = await request(app).delete('/teas').expect(405)

@@ -17,9 +17,11 @@ const { staticFiles } = await import('../recipes/static.ts')
 const { upload } = await import('../recipes/upload.ts')
 
 function start(options: AppOptions) {
-  const parts = [body, database(options), events, relay, secondPage, session, staticFiles, upload]
+  const parts = [body, database(options), events, relay, secondPage, staticFiles, upload]
   const routes = new Router().use(...parts.map((part) => part.routes()))
-  const server = createServer(createApp(options, routes).callback())
+  const app = createApp(options, routes)
+  app.use(session(app).routes())
+  const server = createServer(app.callback())
   chat(server, options.health)
   return serve(server)
 }

@@ -8,7 +8,7 @@ export const notFound: RequestHandler = () => {
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export const errors: ErrorRequestHandler = (error, request, response, _next) => {
-  const isPath = error instanceof URIError // Express's own, for a path such as /%ff
+  const isPath = error instanceof URIError && 'status' in error // Express's own, for a path such as /%ff
   const { status, headers, problem } = toProblem(isPath ? createError(400) : error)
   const isAborted = error?.code === 'ERR_STREAM_PREMATURE_CLOSE' // by the client
   if (status >= 500 && !isAborted) request.log.error({ err: error }, 'failed')

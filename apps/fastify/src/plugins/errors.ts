@@ -21,10 +21,14 @@ export default fp(async (app) => {
     return reply
   })
 
-  // Fastify destroys a response whose stream fails.
-  app.addHook('onSend', (request, _reply, payload, done) => {
-    if (payload instanceof Readable) payload.once('error', (err) => request.log.error({ err }, 'failed'))
-    done(null, payload)
+  // Fastify destroys a response whose stream fails amid it. A failure before its first byte comes to the handler above.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const stream = payload instanceof ReadableStream ? Readable.fromWeb(payload) : payload
+    if (stream instanceof Readable)
+      stream.once('error', (err) => {
+        if (reply.raw.headersSent && !reply.raw.destroyed) request.log.error({ err }, 'failed')
+      })
+    done(null, stream)
   })
 
   app.setNotFoundHandler((_request, reply) => reply.notFound())

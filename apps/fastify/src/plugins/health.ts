@@ -1,13 +1,12 @@
-import type { FastifyReply } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 
 /** Alive until the process ends, ready until it is told to stop. Not logged, because orchestrators ask every few seconds. */
-export default fp(async (app) => {
+export const healthRoutes: FastifyPluginAsync = async (app) => {
   app.get('/livez', { logLevel: 'silent' }, (_request, reply) => send(reply, true))
   app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) =>
     send(reply, await app.health.isReady()),
   )
-})
+}
 
 function send(reply: FastifyReply, passes: boolean): FastifyReply {
   return reply

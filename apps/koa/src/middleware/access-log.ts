@@ -10,7 +10,7 @@ export function accessLog(log: Logger): Middleware {
     const { requestId } = ctx.state
     const trace_id = traceId(ctx.get('traceparent'))
     ctx.res.once('close', () => {
-      const { _matchedRoute: route, status } = ctx
+      const { routerPath: route, status } = ctx
       const ms = performance.now() - since
       log.info({ requestId, method, path, route, status, ms, client, trace_id }, 'request completed')
     })

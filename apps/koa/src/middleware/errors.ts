@@ -1,4 +1,5 @@
 import type { Context, Middleware } from 'koa'
+import type { Logger } from '#shared/log.ts'
 import { createProblem, PROBLEM, type Problem, toProblem } from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457), also those without a body, such as Koa's 404 and the router's 405. */
@@ -16,14 +17,16 @@ export const errors: Middleware = async (ctx, next) => {
   }
 }
 
-/** Koa emits `error` also for a stream that fails, then twice. The cause of a failure is in the log only. */
-export function onError(error: { code?: string }, ctx: Context): void {
-  if (ctx.state.failure === error) return
-  ctx.state.failure = error
-  const isAborted = /^(ERR_STREAM_PREMATURE_CLOSE|HPE_INVALID_EOF_STATE)$/.test(error.code ?? '') // by the client
-  if (toProblem(error).status >= 500 && !isAborted) ctx.log.error({ err: error }, 'failed')
-  // The client can only learn from a closed connection that its response is incomplete.
-  if (ctx.headerSent) ctx.res.destroy()
+/** Koa emits `error` also for a stream that fails, then twice. A route may emit it without a context. The cause of a failure is in the log only. */
+export function onError(log: Logger) {
+  return (error: { code?: string }, ctx?: Context): void => {
+    if (ctx?.state.failure === error) return
+    if (ctx) ctx.state.failure = error
+    const isAborted = /^(ERR_STREAM_PREMATURE_CLOSE|HPE_INVALID_EOF_STATE)$/.test(error.code ?? '') // by the client
+    if (toProblem(error).status >= 500 && !isAborted) (ctx?.log ?? log).error({ err: error }, 'failed')
+    // The client can only learn from a closed connection that its response is incomplete.
+    if (ctx?.headerSent) ctx.res.destroy()
+  }
 }
 
 function send(ctx: Context, status: number, problem: Problem): void {
