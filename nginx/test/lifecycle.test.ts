@@ -129,8 +129,8 @@ describe('lifecycle', { skip }, () => {
     await instance.stop()
     const lines = readFileSync(log, 'utf8').trim().split('\n')
     const [first, second, ...others] = lines.map((line) => {
-      const { reqId, path, status, upstreamStatus } = JSON.parse(line)
-      return [reqId, path, status, upstreamStatus]
+      const { requestId, path, status, upstreamStatus } = JSON.parse(line)
+      return [requestId, path, status, upstreamStatus]
     })
     assert.deepEqual(first, ['logged-1', '/json', 200, '200'])
     assert.deepEqual(second?.slice(1), ['GET /%zz HTTP/1.1', 400, ''])

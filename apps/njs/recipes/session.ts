@@ -6,7 +6,7 @@ import { type Request, send, sendProblem } from '../src/request.ts'
 
 export default { login, me, logout }
 
-const { SESSION_SECRET: secret = '' } = process.env // nginx.conf has `env SESSION_SECRET;`
+const { SESSION_SECRET: secret = '' } = process.env // NGINX keeps it if `env SESSION_SECRET;` is before `http`
 if (secret.length < 32) throw new Error('SESSION_SECRET must have at least 32 characters.')
 
 function login(r: Request): void {

@@ -1,4 +1,4 @@
-/** The part of njs's request that the app uses: https://nginx.org/en/docs/njs/reference.html#http */
+/** What the app uses of https://nginx.org/en/docs/njs/reference.html#http. The globals of njs's own types collide with those of @types/node. */
 export interface Request {
   /** The query. A repeated name has an array of values. */
   readonly args: Readonly<Record<string, string | string[] | undefined>>

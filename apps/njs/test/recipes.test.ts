@@ -33,7 +33,9 @@ describe(`on ${nginx.describe()}`, { skip }, () => {
       writeFileSync(join(modules, `${basename(path, '.ts')}.js`), await bundle(path))
     const parts = globSync(join(APP, 'recipes/*.conf')).map((path) => readFileSync(path, 'utf8'))
     const routes = join(modules, 'recipes.conf')
-    writeFileSync(routes, parts.join('\n').replace(UPSTREAM, process.env.UPSTREAM_URL ?? ''))
+    const { UPSTREAM_URL = '' } = process.env
+    const upstream = UPSTREAM_URL.replace('127.0.0.1', 'localhost') // a name, as people have
+    writeFileSync(routes, parts.join('\n').replace(UPSTREAM, upstream))
     const address = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
     const config = { ...createOptions().config, PORT: address.port, LOG_LEVEL: 'warn' } as const
     process.env.TRUST_PROXY = 'loopback'

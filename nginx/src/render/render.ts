@@ -160,7 +160,8 @@ export function renderMain(
   return [
     '# In the foreground: the process that started this NGINX holds it.',
     'daemon off;',
-    ...(contained === true ? [] : userLine()),
+    // Docker 29 gives a container 1,024 files. Started by Node, NGINX has all that the system allows.
+    ...(contained === true ? [`worker_rlimit_nofile ${2 * connections};`] : userLine()),
     `worker_processes ${workers};`,
     `pid "${join(dir, 'nginx.pid')}";`,
     `error_log stderr ${errorLevel};`,
