@@ -25,7 +25,7 @@ const OPTIONS = {
   listen: text('ADDRESS', 'where it listens, default 127.0.0.1:8080; port 0 takes a free one'),
   upstream: texts(
     'ADDRESS',
-    'the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000; again for a copy of it: they share the requests, and stand in for each other',
+    'the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000; may be repeated for copies, which share the requests',
   ),
   certificate: text('FILE', 'for nginx-tls, with its chain; default one for localhost, made for a week'),
   key: text('FILE', 'of the certificate'),

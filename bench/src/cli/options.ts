@@ -26,7 +26,7 @@ import { PROFILES, type ProfileName } from '../experiment/profiles.ts'
 
 const connections = integer('N', 'kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
 const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: 86_400_000 })
-const givenSeed = integer('N', 'repeats an order', { min: 0, max: 2 ** 32 - 1 })
+const givenSeed = integer('N', 'of the random order, to repeat it', { min: 0, max: 2 ** 32 - 1 })
 const seed: Option<number> = {
   ...givenSeed,
   read: (words, name) => givenSeed.read(words, name) ?? Math.floor(Math.random() * 2 ** 32),
@@ -35,12 +35,12 @@ const dryRun = flag('prints the plan and the time it takes')
 
 /** Where results go: the last options of every command that measures. */
 const OUTPUT = {
-  json: text('FILE', 'writes the result there too, - for standard output'),
-  output: text('DIR', 'a new one by default, which is named at the end'),
+  json: text('FILE', 'writes the result there as well; - is standard output'),
+  output: text('DIR', 'for result and reports (default a new one)'),
   help: flag('this list'),
 }
 
-const DOWNLOAD = { 'no-download': flag('does not fetch NGINX if this machine has none') }
+const DOWNLOAD = { 'no-download': flag('does not download an NGINX if this machine has none') }
 
 export const GRID = {
   only: text('NAMES', 'frameworks, apps or roles, with commas: fastify,koa/ssr'),
@@ -58,11 +58,11 @@ export const GRID = {
 }
 
 export const STUDY = {
-  all: flag('all of published sources, one after the other; not what this commit has measured'),
+  all: flag('all of published sources, except what this commit has measured'),
   list: flag('the studies and their claims'),
   quick: flag('3 launches of every system instead of 8; all studies in under 40 minutes'),
   'as-published': flag("runs nothing but the source's own command"),
-  heats: integer('N', 'launches of every system, 2 to 100', { min: 2, max: 100 }),
+  heats: integer('N', 'launches of every system, 2 to 100 (default 8)', { min: 2, max: 100 }),
   'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
   seed,
   'dry-run': dryRun,
@@ -76,10 +76,10 @@ export const RACE = {
   build: text('CMD', 'builds both, instead of their build script', { needs: 'git' }),
   path: texts(
     'PATH',
-    'what is asked (default /); several: one by one, or with weights as a mixture: 3:/items',
+    'what is asked (default /); give several to race each, or with weights to mix them: 3:/items',
   ),
   method: text('METHOD', 'default GET'),
-  header: texts("'N: VALUE'", 'of every request; several may be given'),
+  header: texts("'N: VALUE'", 'of every request; may be given again'),
   body: text('TEXT|@FILE', 'of every request'),
   'expect-status': integer('N', 'of a right response (default any 2xx)', { min: 200, max: 599 }),
   'different-responses': flag('goes on although the systems do different work'),
@@ -97,21 +97,21 @@ export const RACE = {
   'fail-on-regression': percent(
     'exit code 1 if one is slower than the first by more than P with its whole 95 % interval: 3%',
   ),
-  twin: flag('also the first against itself: how much noise there is'),
-  name: texts('A=NAME', 'what reports call the first; B= the second ...'),
-  'ready-path': text('PATH', 'ready when this is responded to with 2xx'),
-  'ready-timeout': duration('until then (default 30s; 8s if it responds otherwise)', { min: 100 }),
+  twin: flag('also the first against itself, which shows the noise'),
+  name: texts('A=NAME', 'what reports call the first one; B=NAME the second'),
+  'ready-path': text('PATH', 'a server is ready when it responds to this with 2xx'),
+  'ready-timeout': duration('to become ready (30s; 8s if it responds otherwise)', { min: 100 }),
   heats: integer('N', 'starts of each, 2 to 100 (default 10); no verdict below 5', { min: 2, max: 100 }),
-  precision: percent('as many starts as intervals of plus or minus P need: 1%'),
-  cores: integer('N', 'of this machine for the servers', { min: 1, max: 1024, default: 1 }),
+  precision: percent('as many starts as an interval of ±P needs: 1%'),
+  cores: integer('N', 'of this machine, for the servers', { min: 1, max: 1024, default: 1 }),
   'max-time': maxTime('as many starts as fit, at most 100'),
   seed,
   ...OUTPUT,
 }
 
 export const REPORT = {
-  output: text('DIR', 'writes them there instead'),
-  comment: flag('of a race of commands: prints a comment for a pull request, and writes nothing'),
+  output: text('DIR', 'writes the reports there instead'),
+  comment: flag('prints a comment for a pull request, of a race of commands; writes nothing'),
   help: flag('this list'),
 }
 

@@ -14,7 +14,7 @@ const OPTIONS = {
   compressed: flag('NGINX in front compresses pages'),
   only: text('TEXT', 'only the checks whose name contains it'),
   json: flag('the report as JSON'),
-  protocol: flag('instead of the contract, what it does with the forms of RFC 9112'),
+  protocol: flag('instead of the contract, what the server does with malformed HTTP (RFC 9112)'),
   proxied: flag('NGINX is in front, so every MUST of RFC 9112 has to hold', { needs: 'protocol' }),
   help: flag('this text', { short: 'h' }),
 }

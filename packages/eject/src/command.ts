@@ -149,7 +149,7 @@ function writeLockfile(directory: string): string {
 function help({ command, example }: Origin): string {
   return `${command} <framework>/<role> <directory>   makes a project of one app
 
-  --with NAME   adds an option; several as --with a,b
+  --with NAME   adds an option, or several: --with nginx,kubernetes
   --name NAME   the npm name of the project; by default that of its directory
 
 On a terminal it asks for what is missing. The directory must be new or empty. The apps:

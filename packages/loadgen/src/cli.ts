@@ -14,7 +14,7 @@ import type { LoadResult } from './result.ts'
 import { coresFor, startTeam } from './team.ts'
 
 const OPTIONS = {
-  connections: integer('N', 'connections; in open loop, at most', {
+  connections: integer('N', 'connections; at most so many in open loop', {
     short: 'c',
     min: 1,
     max: 65_535,
@@ -22,19 +22,19 @@ const OPTIONS = {
   }),
   duration: duration('how long to send: 500ms, 5s, 1m (default 10s)', { short: 'd', min: 1 }),
   rate: integer('N', 'open loop: requests per second', { short: 'r', min: 1, max: 1e7 }),
-  warmup: duration('load before that, which does not count', { min: 0 }),
+  warmup: duration('load before it, which does not count', { min: 0 }),
   processes: integer('N', 'processes that offer the load together, each on a core of its own', {
     min: 1,
     max: 256,
     default: 1,
   }),
-  timeout: duration('allowed to a response (default 5s)', { min: 1 }),
+  timeout: duration('how long a response may take (default 5s)', { min: 1 }),
   method: text('M', 'GET, HEAD, POST, … (default GET, or POST with a body)'),
   header: texts("'NAME: V'", 'a request header; may be given again', { short: 'H' }),
   body: text('TEXT', "the request's body"),
   'expect-status': integer('N', 'any other status is an error', { min: 200, max: 999, default: 200 }),
   insecure: flag('https:// on loopback with any certificate', { short: 'k' }),
-  json: text('FILE', 'also write the result to FILE; - writes only it, to standard output'),
+  json: text('FILE', 'also write the result to FILE; with - print only the result'),
   help: flag('this text', { short: 'h' }),
 }
 
@@ -45,7 +45,7 @@ Sends HTTP/1.1 requests to a server of this machine, or of a private network,
 and reads every response.
 Closed loop: each connection sends its next request as soon as the last one has
 its response. Open loop (--rate): requests are due at random times, whatever
-became of those before, and their latency counts from then.
+became of those before. Their latency counts from when they were due.
 
 Of several URLs, one is drawn at random each time, and so is each number of a
 path such as /hello/{int:1-1000}.

@@ -9,7 +9,7 @@ import type { Fault } from './subject.ts'
 
 const OPTIONS = {
   fault: texts('NAME', `only this one; may be given again: ${listOf(FAULTS.map(({ name }) => name))}`),
-  help: flag('says this', { short: 'h' }),
+  help: flag('this text', { short: 'h' }),
 }
 
 const HELP = `pnpm reliability [APP …] [options]  what each app does when something goes wrong
