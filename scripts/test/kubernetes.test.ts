@@ -195,7 +195,7 @@ describe('full: the example in a cluster whose nodes have the images', {
 
   test('a race of two Services', LIMIT, () => {
     const urls = ['http://fastify-web:3000/', 'http://koa-web:3000/']
-    startJob('race', ['race', ...urls, '--heats', '2', '--max-time', '20s'])
+    startJob('race', ['race', ...urls, '--heats', '2', '--max-time', '5m'])
     assert.match(finish('race'), /fastify-web/)
   })
 
