@@ -109,7 +109,7 @@ async function isReady(port: number): Promise<boolean> {
 export function loading(recipes: readonly string[]) {
   const loaded = recipes.filter((recipe) => recipe !== 'cluster.ts')
   return {
-    script: loaded.map((recipe) => `await import('./support/src/${recipe}')`).join('\n'),
+    script: loaded.map((recipe) => `await import('./src/${recipe}')`).join('\n'),
     env: { SESSION_SECRET: 'a secret of at least 32 characters', UPSTREAM_URL: 'http://127.0.0.1' },
   }
 }
