@@ -17,7 +17,8 @@ export const events = ({ health }: AppOptions) => ({
   },
 })
 
-/** Proxies and Bun's `idleTimeout` close a connection that is silent for too long. Bun does not tell what fails here: catch it, and log it. */
+// Proxies and Bun's `idleTimeout` close a connection that is silent for too long. `server.timeout(request, 0)` would also keep a client that
+// never reads. Bun does not tell what fails here: catch it, and log it.
 async function* createEvents(first: number, signal: AbortSignal) {
   for (let id = first; !signal.aborted; id++) {
     yield `id: ${id}\ndata: {"cups":${id}}\n\n`

@@ -22,7 +22,10 @@ export const session = ({ config }: AppOptions) => {
     '/login': {
       POST: async (request: BunRequest<'/login'>, server: Server<undefined>) => {
         const { secure } = requireSameOrigin(request, server)
-        const { name } = Login.parse(Object.fromEntries(await request.formData()))
+        const form = await request.formData().catch((cause) => {
+          throw createError(400, { cause })
+        })
+        const { name } = Login.parse(Object.fromEntries(form))
         const options = { httpOnly: true, sameSite: 'lax', secure, maxAge: 86_400 } as const
         request.cookies.set('session', sign(name), options)
         return Response.redirect('/me', 303)

@@ -29,6 +29,6 @@ export function createApp(options: AppOptions, createRoutes: CreateRoutes) {
     development: false,
     reusePort: false, // without `development`, a second process would share the port
     maxRequestBodySize: 64 * 1024, // of the route that takes the largest body
-    idleTimeout: Math.min(255, config.KEEP_ALIVE_TIMEOUT_MS / 1000), // seconds; also of a stream that stands still
+    idleTimeout: Math.min(255, Math.ceil(config.KEEP_ALIVE_TIMEOUT_MS / 1000)), // seconds; also of a stream that stands still
   }
 }

@@ -73,7 +73,8 @@ test('a fetched response gets the headers, and the id of this request', async ()
 
 test('a file as a route is left to Bun', async () => {
   const file = Bun.file(import.meta.path)
-  await using app = await serve(createOptions(), () => ({ '/file': file, '/no-file': Bun.file('/nowhere') }))
+  const options = createOptions({ KEEP_ALIVE_TIMEOUT_MS: '1500' }) // Bun takes whole seconds only
+  await using app = await serve(options, () => ({ '/file': file, '/no-file': Bun.file('/nowhere') }))
   expect(await (await fetch(`${app.url}/file`)).text()).toBe(await file.text())
   expect((await fetch(`${app.url}/no-file`)).status).toBe(404)
 })

@@ -1,6 +1,6 @@
 // npm install crossws
 import type { Server } from 'node:http'
-import type { Hooks } from 'crossws'
+import { getWebSocketHooks } from 'crossws'
 import crossws from 'crossws/adapters/node'
 import { defineWebSocketHandler, H3 } from 'h3'
 import type { Health } from '#shared/health.ts'
@@ -14,13 +14,14 @@ export const chat = new H3().get(
   }),
 )
 
-/** Lets the routes of an app accept WebSockets. Call it in server.ts, after the server is made: `acceptWebSockets(server, app, health)`. */
+// Lets the routes of an app accept WebSockets. Call it in server.ts, after the server is made: `acceptWebSockets(server, app, health)`.
+// The plugin of `crossws/server` has no way to close them when the app stops.
 export function acceptWebSockets(server: Server, app: H3, { signal }: Health): void {
   const { handleUpgrade, closeAll } = crossws({
     serverOptions: { maxPayload: 65_536 }, // bytes of a message
     async resolve(request) {
-      const response: Response & { crossws?: Partial<Hooks> } = await app.fetch(request as Request)
-      return response.crossws ?? { upgrade: () => response } // such as 404
+      const response = await app.fetch(request as Request)
+      return getWebSocketHooks(request) ?? { upgrade: () => response } // such as 404
     },
   })
   server.on('upgrade', handleUpgrade)

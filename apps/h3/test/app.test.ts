@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
-import { H3, readValidatedBody, serve as serveH3 } from 'h3'
+import { H3, HTTPError, readValidatedBody, serve as serveH3 } from 'h3'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
@@ -20,6 +20,9 @@ const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 const teas = new H3()
   .post('/teas', (event) => readValidatedBody(event, Tea))
   .post('/parsed', async ({ req }) => Tea.parse(await req.json()))
+  .get('/teas', () => {
+    throw new HTTPError({ status: 404 })
+  })
 
 test('a body that is not valid is 400, and the problem names the field', async () => {
   const app = createApp(createOptions(), teas)
@@ -33,6 +36,8 @@ test('a body that is not valid is 400, and the problem names the field', async (
   const broken = await post('/teas', '{')
   equal(broken.status, 400)
   match(await broken.text(), /Invalid JSON body/)
+  const lost = await app.request('/teas')
+  deepEqual(await lost.json(), { type: 'about:blank', title: 'Not Found', status: 404 })
 })
 
 test('a fetched response, whose headers cannot be changed, has those of the app', async () => {

@@ -7,11 +7,14 @@ export function onError(error: HTTPError, { context, req }: H3Event): Response {
   const thrown = error.unhandled ? error.cause : error
   const { status, headers, problem } = toProblem(error.unhandled ? thrown : expose(error))
   if (status >= 500 && !req.signal.aborted) context.log.error({ err: thrown }, 'failed')
-  return Response.json(problem, { status, headers: { ...headers, 'content-type': PROBLEM } })
+  // srvx reads no more of a body that is too large: the next request of its connection would wait for KEEP_ALIVE_TIMEOUT_MS.
+  const rest = status === 413 ? { connection: 'close' } : {}
+  return Response.json(problem, { status, headers: { ...headers, ...rest, 'content-type': PROBLEM } })
 }
 
 function expose({ status, headers = new Headers(), message, data }: HTTPError) {
   const { issues } = Object(data) as Partial<ZodError> // of `getValidatedQuery` and its kin
   if (issues) return new z.ZodError(issues)
-  return { expose: true, status, headers: Object.fromEntries(headers), message }
+  const detail = message === `HTTPError ${status}` ? undefined : message // that of an error without one
+  return { expose: true, status, headers: Object.fromEntries(headers), message: detail }
 }

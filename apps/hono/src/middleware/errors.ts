@@ -7,6 +7,8 @@ import { PROBLEM, toProblem } from '#shared/problem.ts'
 export const onError: ErrorHandler = (error, c) => {
   const { status, headers, problem } = toProblem(error instanceof HTTPException ? expose(error) : error)
   if (status >= 500 && !c.req.raw.signal.aborted) c.get('log').error({ err: error }, 'failed')
+  // The adapter closes the connection of a body that it has not read within 500 ms, and the next request would be lost.
+  if (status === 413) c.header('connection', 'close')
   return c.json(problem, status as ContentfulStatusCode, { ...headers, 'content-type': PROBLEM })
 }
 
