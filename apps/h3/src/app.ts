@@ -25,7 +25,7 @@ export function createApp({ config, health, log }: AppOptions, routes: H3): H3 {
   app.use(setRequestId)
   app.use(({ runtime }) => {
     const response = runtime?.node?.res as ServerResponse | undefined // a WebSocket has none
-    // On Node's response, because h3 drops `event.res.headers` of an error.
+    // On Node's response: h3 drops `event.res.headers` of an error, and its `errHeaders` replace those of a returned Response.
     response?.setHeaders(securityHeaders)
     if (response) limitSilence(response, config.HANDLER_TIMEOUT_MS)
   })

@@ -8,7 +8,10 @@ export function clientOf(c: Context): string | undefined {
   return readForwarded(c.env.incoming, c.get('config').TRUST_PROXY).client
 }
 
-/** Hono has no setting for proxies. Makes a forwarded target absolute: of that, the adapter makes `c.req.url`. */
+/**
+ * Makes a forwarded target absolute: of that, the adapter makes `c.req.url`. Hono has no setting for proxies, and
+ * https://hono.dev/examples/behind-reverse-proxy believes any peer, and makes a second Request of each.
+ */
 export function takeOrigin(server: Server, trusts: Config['TRUST_PROXY']): Server {
   const take = (incoming: IncomingMessage) => {
     const { scheme, host } = readForwarded(incoming, trusts)

@@ -65,7 +65,7 @@ test('a fetched response, whose headers cannot be changed, has those of the app'
 
 test('a body over the limit is 413; a route with a larger limit is registered before it', async () => {
   const KIB = 1024
-  const count = new Hono().post('/', async (c) => c.json((await c.req.text()).length))
+  const count = new Hono().on(['POST', 'QUERY'], '/', async (c) => c.json((await c.req.text()).length))
   const larger = new Hono().use('/larger', bodyLimit({ maxSize: 128 * KIB })).route('/larger', count)
   const app = createApp(createOptions(), new Hono().route('/usual', count), larger)
   for (const [path, limit] of [
@@ -76,6 +76,8 @@ test('a body over the limit is 413; a route with a larger limit is registered be
     const refused = await app.request(path, post(new Blob(['x'.repeat(limit + 1)])))
     deepEqual([refused.status, refused.headers.get('content-type')], [413, PROBLEM], path)
   }
+  const query = { ...post('x'.repeat(64 * KIB + 1)), method: 'QUERY' }
+  equal((await app.request('/usual', query)).status, 413)
 })
 
 test('the response of an HTTPException keeps its headers', async () => {
@@ -87,10 +89,8 @@ test('the response of an HTTPException keeps its headers', async () => {
 
 test('the log has the route as it was registered, the raw path and the trace, and no line of a probe', async () => {
   const { readLines, ...options } = createOptions()
-  const routes = new Hono().route(
-    '/users/:user',
-    new Hono().get('/items/:item', (c) => c.body(null, 204)),
-  )
+  const items = new Hono().get('/items/:item', (c) => c.body(null, 204))
+  const routes = new Hono().route('/users/:user', items).get('/users/*', (c) => c.notFound()) // does not run
   await using app = await serve(createFailingApp(options, routes))
   await fetch(`${app.url}/livez`)
   const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }

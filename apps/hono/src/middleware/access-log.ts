@@ -18,8 +18,8 @@ export const accessLog = createMiddleware<{ Bindings: Partial<HttpBindings> }>((
     if (!log.isLevelEnabled('info')) return
     const { method, url } = c.req
     const [path] = url.slice(url.indexOf('/', 'https://'.length)).split('?', 1)
-    const last = routePath(c, -1)
-    const route = last === '/*' ? undefined : last // only middleware matched
+    const ran = routePath(c) // of the handler that ran last, of all that matched
+    const route = ran === '/*' ? undefined : ran // only middleware ran
     const ms = performance.now() - since
     const fields = { method, path, route, status: outgoing.statusCode, ms, client, trace_id }
     log.info(fields, 'request completed')
