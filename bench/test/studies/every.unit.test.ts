@@ -81,20 +81,18 @@ test('upgrades: each system is a program that is there, of versions that are in 
 test('versions that are not installed, or by another lockfile than that of today, are left out, and say why', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
   t.after(() => rmSync(directory, { recursive: true }))
-  const why = () => whyNotInstalled(directory, undefined, false)
-  const absent = 'the versions that it compares are not installed: that would be a download'
-  equal(why(), absent)
-  mkdirSync(join(directory, 'node_modules'))
-  for (const [file, seconds] of [
-    ['package-lock.json', 1],
-    ['node_modules/.package-lock.json', 2],
-  ] as const) {
+  const writeAt = (seconds: number, file: string) => {
     writeFileSync(join(directory, file), '')
     utimesSync(join(directory, file), seconds, seconds)
   }
-  equal(why(), null)
-  equal(whyNotInstalled(directory, 'node20', false), 'there is no node20 for this machine')
-  utimesSync(join(directory, 'package-lock.json'), 3, 3)
+  const why = (runtime?: string) => whyNotInstalled(directory, runtime, false)
+  const absent = 'the versions that it compares are not installed: that would be a download'
+  equal(why(), absent)
+  mkdirSync(join(directory, 'node_modules'))
+  writeAt(1, 'package-lock.json')
+  writeAt(2, 'node_modules/.package-lock.json')
+  deepEqual([why(), why('node20')], [null, 'there is no node20 for this machine'])
+  writeAt(3, 'package-lock.json')
   equal(why(), absent)
 })
 
