@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { unescape as decode } from 'node:querystring' // other than `decodeURIComponent`, it throws at no path
+import { unescape as decode } from 'node:querystring' // unlike `decodeURIComponent`, it never throws
 import { fileURLToPath } from 'node:url'
 import createError from 'http-errors'
 

@@ -7,6 +7,7 @@ import type { AppOptions } from '#shared/app-options.ts'
 import { type FieldError, PROBLEM } from '#shared/problem.ts'
 import { createOptions, INFO, testApp } from '#shared/testing/app.ts'
 import { failing } from '../fixtures/failing.ts'
+import { createApp } from '../src/app.ts'
 import { drain } from '../src/drain.ts'
 import { readJson } from '../src/read-json.ts'
 import { serve } from './serve.ts'
@@ -71,10 +72,13 @@ test('a fetched response gets the headers, and the id of this request', async ()
   expect(names.map((name) => response.headers.get(name))).toEqual(['r-1', 'origin', 'nosniff'])
 })
 
+test('a keep-alive timeout is rounded up, because Bun takes whole seconds', () => {
+  expect(createApp(createOptions({ KEEP_ALIVE_TIMEOUT_MS: '1500' }), () => ({})).idleTimeout).toBe(2)
+})
+
 test('a file as a route is left to Bun', async () => {
   const file = Bun.file(import.meta.path)
-  const options = createOptions({ KEEP_ALIVE_TIMEOUT_MS: '1500' }) // Bun takes whole seconds only
-  await using app = await serve(options, () => ({ '/file': file, '/no-file': Bun.file('/nowhere') }))
+  await using app = await serve(createOptions(), () => ({ '/file': file, '/no-file': Bun.file('/nowhere') }))
   expect(await (await fetch(`${app.url}/file`)).text()).toBe(await file.text())
   expect((await fetch(`${app.url}/no-file`)).status).toBe(404)
 })

@@ -30,6 +30,15 @@ test('a body that is not valid is 400, and the problem names the field', async (
   await request(app).post('/teas').expect(400) // no body at all
 })
 
+test('an escape that does not decode is 400 in a path of Express, and a failure in a handler', async () => {
+  const routes = Router().get('/users/:user', ({ params: { user } }, response) => {
+    response.send(decodeURIComponent(user))
+  })
+  const app = createApp(createOptions(), routes)
+  await request(app).get('/users/%ff').expect(400)
+  await request(app).get('/users/%25ff').expect(500)
+})
+
 test('the route in the log is as it was registered, without the values of its mount', async () => {
   const mounts = Router().use(
     '/users/:user',

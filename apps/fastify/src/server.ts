@@ -23,7 +23,7 @@ closeWithGrace(
   },
 )
 
-await app.ready() // a plugin that fails is no port in use
+await app.ready() // so that `refuseToListen` gets only errors of listening
 const address = await app.listen({ port: config.PORT, host: config.HOST }).catch(refuseToListen)
 // Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.
 log.child({}, { level: 'info' }).info({ pid: process.pid, address }, 'listening')

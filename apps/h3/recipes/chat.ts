@@ -1,6 +1,6 @@
 // npm install crossws
 import type { Server } from 'node:http'
-import { getWebSocketHooks } from 'crossws'
+import type { Hooks } from 'crossws'
 import crossws from 'crossws/adapters/node'
 import { defineWebSocketHandler, H3 } from 'h3'
 import type { Health } from '#shared/health.ts'
@@ -20,8 +20,8 @@ export function acceptWebSockets(server: Server, app: H3, { signal }: Health): v
   const { handleUpgrade, closeAll } = crossws({
     serverOptions: { maxPayload: 65_536 }, // bytes of a message
     async resolve(request) {
-      const response = await app.fetch(request as Request)
-      return getWebSocketHooks(request) ?? { upgrade: () => response } // such as 404
+      const response: Response & { crossws?: Partial<Hooks> } = await app.fetch(request as Request)
+      return response.crossws ?? { upgrade: () => response } // such as 404
     },
   })
   server.on('upgrade', handleUpgrade)

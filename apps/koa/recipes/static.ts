@@ -11,6 +11,8 @@ const POLICY = "default-src 'self'; frame-ancestors 'none'"
 export const staticFiles = new Router()
 
 staticFiles.get('/public/*file', async (ctx) => {
-  ctx.set('content-security-policy', POLICY)
-  await send(ctx, ctx.path.slice('/public/'.length), { root })
+  await send(ctx, ctx.path.slice('/public/'.length), {
+    root,
+    setHeaders: (response) => response.setHeader('content-security-policy', POLICY),
+  })
 })

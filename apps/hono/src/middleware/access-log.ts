@@ -18,7 +18,7 @@ export const accessLog = createMiddleware<{ Bindings: Partial<HttpBindings> }>((
     if (!log.isLevelEnabled('info')) return
     const { method, url } = c.req
     const [path] = url.slice(url.indexOf('/', 'https://'.length)).split('?', 1)
-    const ran = routePath(c) // of the handler that ran last, of all that matched
+    const ran = routePath(c) // the route whose handler ran last; others may match as well
     const route = ran === '/*' ? undefined : ran // only middleware ran
     const ms = performance.now() - since
     const fields = { method, path, route, status: outgoing.statusCode, ms, client, trace_id }
