@@ -98,6 +98,16 @@ const ids: RequestListener = (_request, response) =>
 const random: RequestListener = (_request, response) =>
   response.end(Array.from({ length: 40 }, () => `<b>${Math.random()}</b>`).join(''))
 
+let underWay = 0
+/** Refuses who does not come alone. */
+const shedding: RequestListener = (request, response) => {
+  const respond = ++underWay > 1 ? saying('busy', 503) : saying('x')
+  setTimeout(() => {
+    underWay--
+    respond(request, response)
+  }, 20)
+}
+
 /** The last subject of each is the one that is refused. */
 const REFUSED: [subjects: Record<string, Subject>, sentence: RegExp, endsInMs?: number][] = [
   [{ one: {}, exit: { absent: 'it ended' } }, /^exit did not start: it ended\.$/],
@@ -131,11 +141,15 @@ const REFUSED: [subjects: Record<string, Subject>, sentence: RegExp, endsInMs?: 
     /^failing cannot be raced \(GET \/\): 9 of 1,000 requests failed \(9 status\); it now responds with status 500: "x"\.$/,
   ],
   [
+    { shedding: { respond: shedding, errors: { status: 9 } } },
+    /^shedding cannot .*; it now responds with status 503: "busy"\.$/,
+  ],
+  [
     { starting: { respond: later(saying('starting'), saying('hello')), errors: { body: 9 } } },
     /^starting cannot .*; at first it responded "starting", and later "hello": if it was still starting, --ready-path says/,
   ],
   [
-    { few: { keeps: 8, errors: { reset: 24 } } },
+    { few: { keeps: 8, errors: { status: 1, reset: 24 } } },
     /^few cannot be raced \(GET \/\): .*; it keeps only 8 of 32 connections open: try -c 8\.$/,
   ],
 ]

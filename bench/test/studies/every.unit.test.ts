@@ -1,5 +1,5 @@
 import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -81,18 +81,15 @@ test('upgrades: each system is a program that is there, of versions that are in 
 test('versions that are not installed, or by another lockfile than that of today, are left out, and say why', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
   t.after(() => rmSync(directory, { recursive: true }))
-  const writeAt = (seconds: number, file: string) => {
-    writeFileSync(join(directory, file), '')
-    utimesSync(join(directory, file), seconds, seconds)
-  }
+  const write = (file: string, text: string) => writeFileSync(join(directory, file), text)
   const why = (runtime?: string) => whyNotInstalled(directory, runtime, false)
   const absent = 'the versions that it compares are not installed: that would be a download'
+  write('package-lock.json', 'one')
   equal(why(), absent)
   mkdirSync(join(directory, 'node_modules'))
-  writeAt(1, 'package-lock.json')
-  writeAt(2, 'node_modules/.package-lock.json')
+  write('node_modules/.installed-lock.json', 'one')
   deepEqual([why(), why('node20')], [null, 'there is no node20 for this machine'])
-  writeAt(3, 'package-lock.json')
+  write('package-lock.json', 'another')
   equal(why(), absent)
 })
 

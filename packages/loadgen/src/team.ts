@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { on, once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readCpus } from '@startgrid/machine/cores.ts'
+import { canPin, physicalCores, readCpus } from '@startgrid/machine/cores.ts'
 import type { FromChild, ToChild } from './child.ts'
 import { LoadError, type LoadOptions, type LoadPhase, type LoadPlan } from './plan.ts'
 import { type LoadResult, summarizeLoad } from './result.ts'
@@ -80,12 +80,12 @@ async function runTogether(all: readonly Generator[], options: LoadOptions): Pro
 }
 
 /**
- * A physical core for each of so many generators, the last ones; undefined for all where the system names no cores (not Linux).
+ * A physical core for each of so many generators, the last ones; undefined for all where processes cannot be pinned.
  * @throws {LoadError} if that leaves none to the server: generators that poll on one core wait for each other
  */
-export function coresFor(generators: number, cpus = readCpus()): (number | undefined)[] {
+export function coresFor(generators: number, cpus = canPin() ? readCpus() : []): (number | undefined)[] {
   if (cpus.length === 0) return new Array<undefined>(generators).fill(undefined)
-  const cores = cpus.filter((cpu) => cpus.find(({ number }) => cpu.siblings.includes(number)) === cpu)
+  const cores = physicalCores(cpus)
   if (generators < cores.length) return cores.slice(-generators).map(({ number }) => number)
   throw new LoadError(
     `${generators} processes and the server need a core each, and there are ${cores.length}: use fewer processes.`,

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { type Ended, startNode, startProgram } from '@startgrid/cli/test-programs.ts'
+import { canPin } from '@startgrid/machine/cores.ts'
 import { helpText, loadCommand, readCommand } from '../src/cli.ts'
 import { Requests } from '../src/plan.ts'
 import { type LoadResult, noErrors } from '../src/result.ts'
@@ -46,6 +47,17 @@ test('what is wrong with a command line is said in a sentence', () => {
       (error) => error instanceof UsageError && error.message.includes(message),
       message,
     )
+})
+
+test('each of several processes has a core of its own', {
+  skip: !canPin() && 'processes cannot be pinned here',
+}, async () => {
+  const { code, stderr } = await load(HERE, '--connections', '256', '--processes', '256')
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /^256 processes and the server need a core each, and there are \d+: use fewer processes\.\n$/,
+  )
 })
 
 test('without options: a closed loop for ten seconds', () => {

@@ -54,14 +54,18 @@ export function chooseCores(
     say(
       `The generator has CPU ${generator.number}, which is ${formatDistance(generator.speed / server.speed)} slower than CPU ${server.number} of the servers, for want of another fast one: it may not keep up with fast servers.`,
     )
-  const isFirstThread = (cpu: Cpu) => cpus.find(({ number }) => cpu.siblings.includes(number)) === cpu
   const used = [...server.siblings, ...generator.siblings]
-  const others = cpus.filter((cpu) => isFirstThread(cpu) && !used.includes(cpu.number))
+  const others = physicalCores(cpus).filter((cpu) => !used.includes(cpu.number))
   const all = [server, ...others].map(({ number }) => number)
   const servers = all.splice(0, wanted)
   const more = Math.ceil(servers.length / 2) - 1
   const generators = [generator.number, ...all.reverse().slice(0, more)]
   return { server: server.number, generator: generator.number, servers, generators }
+}
+
+/** One thread of each, the first. */
+export function physicalCores(cpus: readonly Cpu[]): Cpu[] {
+  return cpus.filter((cpu) => cpus.find(({ number }) => cpu.siblings.includes(number)) === cpu)
 }
 
 /** Whether processes can be pinned to a core: on Linux, with taskset of util-linux. */

@@ -13,7 +13,7 @@ import { commandOf } from '../../report/output.ts'
 import { type Claim, publishedRatio, type Study } from '../../result/experiment.ts'
 import type { Result } from '../../result/result.ts'
 import { RESULTS, ResultError, readResult } from '../../result/result-file.ts'
-import { describePlan, type Measure, measureAndReport } from '../measure.ts'
+import { describePlan, type Measure, measureAndReport, whyRunFailed } from '../measure.ts'
 import { STUDY } from '../options.ts'
 import type { Program } from '../program.ts'
 
@@ -62,12 +62,12 @@ export async function studyCommand(args: readonly string[], program: Program): P
   return measureAndReport(measures, options, program)
 }
 
-/** The newest finished run of a study with as much effort, of this commit, in bench/results. */
+/** The newest run of a study in bench/results that measured all of it with as much effort, at this commit. */
 export function findFinished(
   { experiment: { name }, versions: { startgrid }, settings, cells }: Result,
   directory = RESULTS,
 ): Result | undefined {
-  if (startgrid.endsWith('-dirty')) return undefined // nobody knows what that was
+  if (!/^[0-9a-f]+$/.test(startgrid)) return undefined // nobody knows what a dirty commit was, or an archive
   return globSync(`*/${name}.json`, { cwd: directory })
     .toSorted()
     .reverse()
@@ -78,7 +78,10 @@ export function findFinished(
         found.versions.startgrid === startgrid &&
         found.settings.profile === settings.profile &&
         found.settings.heats === settings.heats &&
-        found.cells.length === cells.length,
+        found.settings.maxTimeMs === settings.maxTimeMs &&
+        found.cells.length === cells.length &&
+        found.cells.every(({ skipped }) => skipped === null) &&
+        whyRunFailed(found).length === 0,
     )
 }
 

@@ -27,28 +27,29 @@ export async function causeOf(
   errors: Readonly<Record<string, number>>,
   { target, known, connections }: { target: Target; known: readonly Known[]; connections: number },
 ): Promise<string | undefined> {
-  try {
-    if ('status' in errors || 'body' in errors)
-      for (const one of known) {
-        // All at once: a server that sheds load is right when it is asked alone.
-        const asking = Array.from({ length: connections }, () => otherResponse(target, one))
-        const found = (await Promise.all(asking)).find((says) => says !== undefined)
-        if (found !== undefined) return found
-      }
-    if ('reset' in errors || 'connect' in errors) {
-      const kept = await keptOpen(target, connections)
-      if (kept < connections)
-        return `it keeps only ${kept} of ${connections} connections open: try -c ${Math.max(1, kept)}`
-      for (const one of known) {
-        const served = await servedByOne(target, one.asked)
-        if (served !== undefined)
-          return `it closes each connection after ${served} responses without saying so (connection: close), and a request on its way is lost: let it keep them`
-      }
+  if ('status' in errors || 'body' in errors)
+    for (const one of known) {
+      // All at once: a server that sheds load is right when it is asked alone.
+      const asking = Array.from({ length: connections }, () => otherResponse(target, one).catch(unlessNone))
+      const found = (await Promise.all(asking)).find((says) => says !== undefined)
+      if (found !== undefined) return found
     }
-  } catch (error) {
-    if (!(error instanceof NoResponse)) throw error
+  if ('reset' in errors || 'connect' in errors) {
+    const kept = await keptOpen(target, connections)
+    if (kept < connections)
+      return `it keeps only ${kept} of ${connections} connections open: try -c ${Math.max(1, kept)}`
+    for (const one of known) {
+      const served = await servedByOne(target, one.asked).catch(unlessNone)
+      if (served !== undefined)
+        return `it closes each connection after ${served} responses without saying so (connection: close), and a request on its way is lost: let it keep them`
+    }
   }
   return undefined
+}
+
+/** Who gets no response now learns nothing. */
+function unlessNone(error: unknown): undefined {
+  if (!(error instanceof NoResponse)) throw error
 }
 
 async function otherResponse(
