@@ -22,7 +22,9 @@ export function onError(log: Logger) {
   return (error: { code?: string }, ctx?: Context): void => {
     if (ctx?.state.failure === error) return
     if (ctx) ctx.state.failure = error
-    const isAborted = /^(ERR_STREAM_PREMATURE_CLOSE|HPE_INVALID_EOF_STATE)$/.test(error.code ?? '') // by the client
+    // By the client: the socket failed. A body that fails destroys the response.
+    const isReset = error === ctx?.req.socket.errored && error !== ctx.res.errored
+    const isAborted = isReset || error.code === 'ERR_STREAM_PREMATURE_CLOSE'
     if (toProblem(error).status >= 500 && !isAborted) (ctx?.log ?? log).error({ err: error }, 'failed')
     // The client can only learn from a closed connection that its response is incomplete.
     if (ctx?.headerSent) ctx.res.destroy()

@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { createServer, type RequestListener, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import type { AppOptions } from '../app-options.ts'
@@ -158,6 +158,25 @@ export function testBrokenBodies(start: Start): void {
       equal(lines[0]?.requestId, lines[1]?.requestId)
     })
   }
+
+  test('a client that resets its connection amid a response is no failure', async () => {
+    const { readLines, ...options } = createOptions()
+    await using app = await start(options)
+    const client = connect(Number(new URL(app.url).port), '127.0.0.1')
+    client.write('GET /stalls HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    await once(client, 'data')
+    client.resetAndDestroy()
+    await readLines(1)
+    await fetch(`${app.url}/nowhere`)
+    const lines = await readLines(2)
+    deepEqual(
+      lines.map(({ level, status }) => [level, status]),
+      [
+        [INFO, 200],
+        [INFO, 404],
+      ],
+    )
+  })
 }
 
 const CLIENT = '203.0.113.7'
