@@ -91,7 +91,7 @@ export interface ClientsOptions {
   readonly kept: number
   /** Clients that open a connection for each request; default 0. */
   readonly fresh?: number
-  /** Milliseconds between a response and the next request of a client; default 20: connections are idle at times, as in life. */
+  /** Milliseconds between a response and the next request of a client; default 50: connections are idle at times, as in life. */
   readonly pauseMs?: number
   /** Clients end when the server closes their connection between two requests, instead of opening another one. */
   readonly untilClosed?: boolean
@@ -141,7 +141,7 @@ export class Clients {
   }
 
   async #run(keepAlive: boolean): Promise<void> {
-    const { target, untilRefused, untilClosed, pauseMs = 20 } = this.#options
+    const { target, untilRefused, untilClosed, pauseMs = 50 } = this.#options
     const client = new Client(target)
     let isTold = false
     do {

@@ -10,8 +10,7 @@ const nginx = await findNginx()
 const skip = nginx.kind === 'none' && nginx.describe()
 const pages = APPS.filter(({ role }) => role === 'ssr')
 
-// Most of the time is waiting.
-describe('the matrix', { skip, concurrency: 2, timeout: 600_000 }, () => {
+describe('the matrix', { skip, timeout: 600_000 }, () => {
   for (const [index, fault] of FAULTS.entries()) {
     const able = pages.filter((app) => fault.absent?.(app) === undefined)
     const app = able[index % able.length]

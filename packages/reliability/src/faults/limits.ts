@@ -104,7 +104,7 @@ async function judgeWay(subject: Subject, way: Way): Promise<string[]> {
   const path = LIGHT[subject.app.role]
   const limitS = WAYS[way]
   const { target } = await subject.launch({ env: NEVER_SHED, timeoutMs: 120_000 }) // many apps start at once
-  const others = subject.clients({ target, path, kept: 1, fresh: 1, pauseMs: 50 })
+  const others = subject.clients({ target, path, kept: 1, fresh: 1, pauseMs: 500 })
   const sockets = new Set(Array.from({ length: CLIENTS }, () => connect(target)))
   for (const socket of sockets) {
     socket.on('error', () => {}).once('close', () => sockets.delete(socket)) // being cut off
