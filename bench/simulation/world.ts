@@ -10,8 +10,8 @@ export type Topology = 'direct' | 'nginx'
 export const APPS = ['node', 'fastify', 'express', 'koa', 'hono', 'h3', 'bun', 'njs'] as const
 
 /**
- * CPU per request in microseconds: docs/results/amd-epyc-2-cores.json of 24 November 2026. An interpreted page is slow enough to need long
- * slices.
+ * CPU per request in microseconds: the default run of an AMD EPYC of 24 November 2026 (57a8ae46). An interpreted page is slow enough to need
+ * long slices.
  */
 const COSTS: Readonly<Record<Role, Readonly<Record<Topology, readonly number[]>>>> = {
   hello: {
