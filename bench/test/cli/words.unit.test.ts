@@ -182,7 +182,7 @@ test('the help is one screen of 24 lines, that of each command one of 40, of 80 
 
 const QUICK = { profile: 'quick', heats: undefined, seed: 1 } as const
 
-test('all studies of sources together take less than 50 minutes with --quick, and leave time for what is measured again', () => {
+test('all studies of sources together take less than 45 minutes with --quick, and leave time for what is measured again', () => {
   const total = PUBLISHED.reduce((sum, study) => {
     const one = chooseRaces(study, false)
     return sum + plannedMs(createStudyResult(one, QUICK, ''))

@@ -88,7 +88,6 @@ export const CATALOGUE: readonly Framework[] = [
         role: 'ssr',
         capability: 'stream',
         what: '`GET /stream`',
-        why: 'React streams into a stream of Node or of the web, and njs has neither: the route does not exist there (404)',
       },
     ],
   },
@@ -127,5 +126,4 @@ export interface Absence {
   readonly capability: Capability
   /** In Markdown, as a clause. */
   readonly what: string
-  readonly why: string
 }

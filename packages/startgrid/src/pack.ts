@@ -39,7 +39,7 @@ else {
 `,
 )
 // Reports hold them; they are read from beside the code.
-for (const file of globSync(`${ROOT}bench/src/report/html/*.{css,js}`))
+for (const file of globSync(`${ROOT}bench/src/report/html/*.css`))
   copyFileSync(file, join(DIST, basename(file)))
 const versions = readVersions()
 writeFileSync(

@@ -41,7 +41,7 @@ ${records.map((record) => {
   return html`<section aria-label="${titleOf(record.experiment.name)}, ${machine}">
 <h3 id="${machineFolder(record)}-${record.experiment.name}"><a href="/docs/studies/${record.experiment.name}/">${titleOf(record.experiment.name)}</a></h3>
 <ul class="claims">${rows.map(claimRow)}</ul>
-<p class="quiet"><a href="/data/studies/${machineFolder(record)}/${record.experiment.name}.json">Raw JSON</a>. This measures it again: <code>npx ${record.command.replace(/^pnpm/, 'pnpm@12')}</code></p>
+<p class="quiet"><a href="/data/studies/${machineFolder(record)}/${record.experiment.name}.json">Raw JSON</a>. This measures it again: <code>npx pnpm@12 bench study ${record.experiment.name}</code></p>
 </section>`
 })}</section>`
 }
