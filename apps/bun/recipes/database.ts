@@ -18,9 +18,11 @@ const MIGRATIONS = [
 export const database = ({ health }: AppOptions) => {
   const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
   const db = new Database(DATABASE_FILE)
+  db.run('pragma busy_timeout = 5000') // milliseconds to wait for other processes
+  db.run('begin immediate') // of processes that start at once, one migrates
   const { user_version: done } = db.query('pragma user_version').get() as { user_version: number }
   for (const migration of MIGRATIONS.slice(done)) db.run(migration)
-  db.run(`pragma user_version = ${MIGRATIONS.length}`)
+  db.run(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
   health.addCheck('database', () => db.query('select 1').get())
   health.onClose(() => db.close())
 

@@ -16,10 +16,11 @@ const MIGRATIONS = [
 // Postgres (npm install pg): a `Pool`, the same calls with `await pool.query(…)`, the check `pool.query('select 1')`, and `pool.end()`.
 export function database({ health }: AppOptions): Router {
   const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
-  const db = new DatabaseSync(DATABASE_FILE)
-  const { user_version: done } = db.prepare('pragma user_version').get() ?? {}
-  for (const migration of MIGRATIONS.slice(Number(done))) db.exec(migration)
-  db.exec(`pragma user_version = ${MIGRATIONS.length}`)
+  const db = new DatabaseSync(DATABASE_FILE, { timeout: 5_000 }) // milliseconds to wait for other processes
+  db.exec('begin immediate') // of processes that start at once, one migrates
+  const done = Number(db.prepare('pragma user_version').get()?.user_version)
+  for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
+  db.exec(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
   health.addCheck('database', () => db.prepare('select 1').get())
   health.onClose(() => db.close())
 

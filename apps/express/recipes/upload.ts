@@ -5,8 +5,9 @@ import multer from 'multer'
 
 const form = multer({ limits: { files: 1, fileSize: 2_000_000, fields: 0 } }) // bytes, in memory
 
-/** Errors of multer have no status. */
+/** Errors of multer and of forms have no status. Those of files, such as with `dest`, are failures. */
 const refuse: ErrorRequestHandler = (error, _request, _response, next) => {
+  if (error.syscall) return next(error)
   next(createError(error.code === 'LIMIT_FILE_SIZE' ? 413 : 400, error.message))
 }
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { Router } from 'express'
+import multer from 'multer'
 import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
@@ -33,3 +34,4 @@ function start(options: AppOptions) {
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
+recipes.testStorage(start, multer.memoryStorage())

@@ -5,8 +5,17 @@ import { readConfig } from '#shared/config.ts'
 const { UPSTREAM_URL } = readConfig(z.object({ UPSTREAM_URL: z.url() }))
 const Query = Type.Object({ city: Type.String({ maxLength: 100 }) })
 
-/** `fetch` has decoded the body, so its length and coding are others; the rest is about the other connection. */
-const DROPPED = ['content-encoding', 'content-length', 'connection', 'keep-alive', 'transfer-encoding']
+/** `fetch` has decoded the body, so its length and coding are others; the rest is about the other connection and request. */
+const DROPPED = [
+  'content-encoding',
+  'content-length',
+  'connection',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+]
 
 export const relay: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/weather', { schema: { querystring: Query } }, async (request, reply) => {

@@ -11,16 +11,18 @@ const Query = z.object({ city: z.string().max(100) })
 export const relay = new Hono().get(
   '/weather',
   validator('query', (query) => Query.parse(query)),
-  (c) => {
+  async (c) => {
     const url = new URL(UPSTREAM_URL)
     url.searchParams.set('city', c.req.valid('query').city)
     // `fetch` decodes the body, so its length and coding are others. `proxy` drops both.
-    return proxy(url, {
+    const upstream = await proxy(url, {
       method: c.req.method, // GET or HEAD
       headers: { 'x-request-id': c.get('requestId') },
       signal: AbortSignal.timeout(10_000),
     }).catch((cause) => {
       throw new HTTPException(502, { cause })
     })
+    upstream.headers.delete('x-request-id') // this app has its own
+    return upstream
   },
 )

@@ -5,13 +5,14 @@ import type { Middleware } from 'koa'
 
 const form = multer({ limits: { files: 1, fileSize: 2_000_000, fields: 0 } }) // bytes, in memory
 
-/** Errors of multer have no status. */
+/** Errors of multer and of forms have no status. Those of files, such as with `dest`, are failures. */
 const readFile: Middleware = async (ctx, next) => {
   await form
     .single('file')(ctx, async () => {})
-    .catch(({ code, message }: { code?: string; message: string }) =>
-      ctx.throw(code === 'LIMIT_FILE_SIZE' ? 413 : 400, message),
-    )
+    .catch((error: NodeJS.ErrnoException) => {
+      if (error.syscall) throw error
+      ctx.throw(error.code === 'LIMIT_FILE_SIZE' ? 413 : 400, error.message)
+    })
   return next()
 }
 

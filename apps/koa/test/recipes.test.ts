@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import multer from '@koa/multer'
 import Router from '@koa/router'
 import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
@@ -27,3 +28,4 @@ function start(options: AppOptions) {
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
+recipes.testStorage(start, multer.memoryStorage())

@@ -7,8 +7,17 @@ import { route } from '../src/router.ts'
 const { UPSTREAM_URL } = readConfig(z.object({ UPSTREAM_URL: z.url() }))
 const Query = z.object({ city: z.string().max(100) })
 
-/** `fetch` has decoded the body, so its length and coding are others; the rest is about the other connection. */
-const DROPPED = ['content-encoding', 'content-length', 'connection', 'keep-alive', 'transfer-encoding']
+/** `fetch` has decoded the body, so its length and coding are others; the rest is about the other connection and request. */
+const DROPPED = [
+  'content-encoding',
+  'content-length',
+  'connection',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+]
 
 export const relay = [
   route('GET', '/weather', async ({ request, response, query, requestId }) => {

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as sendRequest } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -195,6 +196,22 @@ export function testUpload(start: Start): void {
   })
 }
 
+/** @param storage that of multer */
+export function testStorage(start: Start, storage: object): void {
+  test('upload: a disk that is full is a 500, and only the log has its path', async (t) => {
+    const full = Object.assign(new Error("ENOSPC: no space left, open '/srv/tea.txt'"), { syscall: 'open' })
+    const fail = (_request: unknown, _file: unknown, done: (error: Error) => void) => done(full)
+    t.mock.method(Object.getPrototypeOf(storage), '_handleFile', fail)
+    const options = createOptions()
+    await using app = await start(options)
+    const body = new FormData()
+    body.set('file', new File(['x'], 'tea.txt'))
+    const response = await fetch(`${app.url}/uploads`, { method: 'POST', body })
+    deepEqual([response.status, ((await response.json()) as Problem).detail], [500, undefined])
+    equal((await options.readLines(2)).filter(({ level }) => level === ERROR).length, 1)
+  })
+}
+
 /** @param app the directory of the app, whose folder `public` is served */
 export function testStatic(app: string, start: Start): void {
   test('static: files of one folder, with a policy that lets HTML load its own files', async () => {
@@ -228,6 +245,7 @@ export function testRelay(start: Start): void {
       const { headers } = response
       deepEqual(headers.getSetCookie(), ['a=1', 'b=2'])
       deepEqual([headers.get('x-content-type-options'), headers.get('x-request-id')], ['nosniff', 'r-1'])
+      deepEqual([headers.get('x-heard'), headers.get('upgrade')], ['r-1', null])
     }
     const nothing = await ask('nothing')
     deepEqual([nothing.status, await nothing.text()], [204, ''])
@@ -269,6 +287,25 @@ export function testDatabase(start: Start): void {
       equal((await fetch(`${app.url}/readyz`)).status, 503)
     }
   })
+
+  test('database: waits for a process that migrates, and keeps what a newer version has done', async () => {
+    const file = join(directory, 'newer.db')
+    const columns = 'id integer primary key, name text not null, grams integer not null, leaf text'
+    const newer = spawn('node', [
+      '--eval',
+      `const db = new (require('node:sqlite').DatabaseSync)(${JSON.stringify(file)})
+      db.exec('begin immediate; create table teas (${columns}) strict; pragma user_version = 3')
+      console.log('begun')
+      setTimeout(() => db.exec('commit'), 500)`,
+    ])
+    await once(newer.stdout, 'data')
+    process.env.DATABASE_FILE = file
+    const options = createOptions()
+    await using app = await start(options)
+    equal((await fetch(`${app.url}/teas`, json('{"name":"Assam","grams":1}'))).status, 201)
+    await options.health.close()
+    equal(readFileSync(file).readUInt32BE(60), 3) // user_version: https://sqlite.org/fileformat.html
+  })
 }
 
 /** The paths of so many lines of the access log. Packages may write others. */
@@ -285,7 +322,8 @@ async function startUpstream(): Promise<string> {
   const server = createServer((request, response) => {
     const city = new URL(request.url ?? '', 'http://x').searchParams.get('city') ?? ''
     if (city === 'reset') return void request.socket.destroy()
-    response.setHeader('x-request-id', request.headers['x-request-id'] ?? '')
+    response.setHeader('x-heard', request.headers['x-request-id'] ?? '')
+    response.setHeader('x-request-id', 'of the upstream').setHeader('upgrade', 'h2,h2c') // as Apache
     if (city === 'nothing') return void response.writeHead(204).end()
     if (city === 'missing') return void response.writeHead(404, { 'content-type': 'text/plain' }).end('none')
     const body = Buffer.from(`${city} ${'x'.repeat(1_000)}`)
