@@ -50,15 +50,6 @@ export function placeOf({ places: { rate } }: StandingEntry): string {
   return rate === null ? 'void' : formatRank(rate)
 }
 
-/** The median start of an app, in seconds; undefined where it is not stored. */
-export function startupOf({ heats }: Result, app: string): number | undefined {
-  const times = heats
-    .flatMap(({ launches }) => launches.filter((launch) => launch.app === app))
-    .flatMap(({ startup }) => startup ?? [])
-    .toSorted((a, b) => a - b)
-  return times[Math.floor(times.length / 2)]
-}
-
 /** A claim of a study. */
 export interface ClaimRow {
   claim: ClaimResult

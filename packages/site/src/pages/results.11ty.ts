@@ -6,13 +6,12 @@ import { nameOf, type Result } from '@startgrid/bench/src/result/result.ts'
 import {
   formatMegabytes,
   formatMicros,
-  formatMs,
   formatRate,
   formatRatioInterval,
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
 import { listOf } from '@startgrid/cli/text.ts'
-import { groupsOf, inGroups, type Machine, placeOf, readMachines, startupOf } from '../stored.ts'
+import { groupsOf, inGroups, type Machine, placeOf, readMachines } from '../stored.ts'
 
 /** Results: every race of every machine. A script shows one at a time; without it all are there. */
 export function render(): string {
@@ -99,9 +98,6 @@ function chartOf({ race, topology }: Standing, entries: readonly StandingEntry[]
   })
 }
 
-const startupText = (result: Result, app: string) =>
-  orUnknown(startupOf(result, app), (seconds) => formatMs(seconds * 1000))
-
 const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: Result) => string][] = [
   ['place', placeOf],
   [
@@ -120,7 +116,6 @@ const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: R
   ['req/s', ({ figures: { figures } }) => orUnknown(figures.rate?.value, formatRate)],
   ['CPU µs', ({ figures: { figures } }) => orUnknown(figures.cpu?.value, formatMicros)],
   ['peak MB', ({ figures }) => orUnknown(figures.peakMemory.app, formatMegabytes)],
-  ['start ms', ({ spec }, result) => startupText(result, spec.app)],
 ]
 
 function table(id: string, entries: readonly StandingEntry[], result: Result): Markup {
