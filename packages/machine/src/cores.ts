@@ -23,22 +23,21 @@ const ALIKE = 0.9
  * has. One generator keeps up with two of them, so there is another for each further two, as far as cores are left.
  * @param wanted cores that the servers can keep busy
  * @param warn told why the choice is not good, or impossible
- * @param only for tests: the CPUs of the machine
+ * @param cpus of the machine; null if processes cannot be pinned
  * @returns null if processes cannot be pinned
  */
 export function chooseCores(
   wanted: number,
   warn: (warning: MachineWarning) => void,
-  only?: readonly Cpu[],
+  cpus: readonly Cpu[] | null = canPin() ? readCpus() : null,
 ): AllCores | null {
   const say = (text: string) => warn({ kind: 'cores', text })
-  if (only === undefined && !canPin()) {
+  if (cpus === null) {
     say(
       'Processes cannot be pinned to cores here (that takes Linux and taskset): the system moves them about. Compare what is far apart only.',
     )
     return null
   }
-  const cpus = only ?? readCpus()
   const { server, generator } = choosePair(cpus)
   if (server === undefined || generator === undefined) {
     say(

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { until } from '@startgrid/cli/until.ts'
 import type { App } from '@startgrid/grid/apps.ts'
 import type { Launch, LaunchOptions } from '@startgrid/grid/launcher.ts'
-import { serverPids } from '@startgrid/machine/processes.ts'
+import { readOr } from '@startgrid/machine/proc.ts'
+import { currentMemory, serverPids } from '@startgrid/machine/processes.ts'
 
 /** What an app holds. */
 export interface Footprint {
@@ -28,7 +29,12 @@ export function measurable(app: App): Pick<LaunchOptions, 'execArgv'> {
 
 /** @throws {Error} if the app does not tell within a minute, or cannot be looked at */
 export async function footprintOf(app: App, launched: Launch): Promise<Footprint> {
-  if (app.runtime === 'nginx') return { memory: residentMemory(launched), timers: undefined }
+  if (app.runtime === 'nginx') {
+    const memory = currentMemory(serverPids(launched))
+    if (memory === undefined)
+      throw new Error(`The memory of ${app.name} can be seen on Linux only, while it runs.`)
+    return { memory, timers: undefined }
+  }
   const before = reports(launched).length
   launched.child.kill('SIGCONT')
   await until('the app does not tell what it holds', () => reports(launched).length > before, 60)
@@ -45,31 +51,6 @@ function reports({ output }: Launch): string[] {
 /** Open files and sockets of the processes that serve; undefined where there is no /proc. */
 export function countFiles(launched: Launch): number | undefined {
   if (process.platform !== 'linux') return undefined
+  const filesOf = (pid: number) => readOr(0, () => readdirSync(`/proc/${pid}/fd`).length)
   return serverPids(launched).reduce((sum, pid) => sum + filesOf(pid), 0)
-}
-
-/** Open files and sockets of a process; 0 where there is no /proc, or when it has ended. */
-function filesOf(pid: number): number {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).length
-  } catch {
-    return 0
-  }
-}
-
-/** Bytes of the processes that serve. @throws {Error} without /proc */
-function residentMemory(launched: Launch): number {
-  if (process.platform !== 'linux')
-    throw new Error(`The memory of ${launched.app.name} can be seen on Linux only.`)
-  return serverPids(launched).reduce((sum, pid) => sum + residentOf(pid), 0)
-}
-
-/** Bytes; 0 when the process has ended. */
-function residentOf(pid: number): number {
-  try {
-    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
-    return Number(kilobytes ?? 0) * 1024
-  } catch {
-    return 0
-  }
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { layOut, left, tableOf } from '@startgrid/cli/table.ts'
 import { indented } from '@startgrid/cli/text.ts'
 import { type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
@@ -87,10 +88,11 @@ const FINDING_LINES = 4
 export function formatMatrix(faults: readonly string[], cells: readonly Cell[]): string {
   const of = (framework: string) => cells.filter(({ app }) => app.startsWith(`${framework}/`))
   const frameworks = FRAMEWORKS.filter((name) => of(name).length > 0)
-  const rows = faults.map((fault) => [
-    fault,
-    ...frameworks.map((name) => stateOf(of(name).filter((cell) => cell.fault === fault))),
-  ])
+  const columns = frameworks.map((name) =>
+    left<string>(name, 0, (fault) => stateOf(of(name).filter((cell) => cell.fault === fault))),
+  )
+  const matrix = tableOf(faults, [left('', 0, (fault) => fault), ...columns])
+  const [{ head, rows } = { head: '', rows: [] }] = layOut([matrix], Number.POSITIVE_INFINITY)
   const failed = cells.filter(({ state }) => state === 'failed')
   const found = failed.flatMap(({ fault, app, findings }) => [
     `${fault}  ${app}`,
@@ -101,14 +103,7 @@ export function formatMatrix(faults: readonly string[], cells: readonly Cell[]):
     absent.map(({ fault, findings }) => indented(`${fault}  absent: ${findings[0]}`, '')),
   )
   const counts = (['passed', 'failed', 'absent'] as const).map((state) => `${count(cells, state)} ${state}`)
-  return [
-    ...alignColumns([['', ...frameworks], ...rows]),
-    '',
-    ...reasons,
-    ...found,
-    counts.join(', '),
-    '',
-  ].join('\n')
+  return [head, ...rows.map(({ text }) => text), '', ...reasons, ...found, counts.join(', '), ''].join('\n')
 }
 
 /** Stacks and bodies are long. */
@@ -127,15 +122,4 @@ function stateOf(cells: readonly Cell[]): string {
 
 function count(cells: readonly Cell[], wanted: Cell['state']): number {
   return cells.filter(({ state }) => state === wanted).length
-}
-
-/** Columns are as wide as what is in them, so that nine frameworks fit into 80. */
-function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
-  return rows.map((row) =>
-    row
-      .map((text, column) => text.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
 }
