@@ -196,14 +196,8 @@ const PERCENTILES = ['mean', 'p50', 'p90', 'p99', 'p999', 'max'] as const
 
 function latencies({ requests, latency, service, lag }: LoadResult): string[] {
   if (requests === 0) return ['  latency     no response']
-  const rows: [string, Latency][] =
-    lag === null
-      ? [['latency', latency]]
-      : [
-          ['corrected', latency],
-          ['service', service],
-          ['lag', lag],
-        ]
+  const rows: [string, Latency][] = [[lag === null ? 'latency' : 'corrected', latency]]
+  if (lag !== null) rows.push(['service', service], ['lag', lag])
   const columns = PERCENTILES.map((name) =>
     right<(typeof rows)[number]>(name.replace('p999', 'p99.9'), 0, ([, times]) => formatMs(times[name])),
   )

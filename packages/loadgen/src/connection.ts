@@ -118,7 +118,9 @@ export class Connection {
   #read(length: number): boolean {
     if (this.#state === 'closed') return true
     if (!this.awaiting) {
-      this.#fail(isRequestTimeout(length) ? undefined : 'parse')
+      // Servers may send 408 before they close a connection that was idle for too long (RFC 9110 section 15.5.9): no request got it.
+      const is408 = RECEIVED.toString('latin1', 0, Math.min(length, 13)) === 'HTTP/1.1 408 '
+      this.#fail(is408 ? undefined : 'parse')
       return true
     }
     try {
@@ -171,9 +173,4 @@ export class Connection {
     this.close()
     this.#owner.failed(this, kind, error)
   }
-}
-
-/** Servers may send 408 before they close a connection that was idle for too long (RFC 9110 section 15.5.9): no request got it. */
-function isRequestTimeout(length: number): boolean {
-  return RECEIVED.toString('latin1', 0, Math.min(length, 13)) === 'HTTP/1.1 408 '
 }

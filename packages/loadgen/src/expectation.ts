@@ -25,18 +25,11 @@ export function exactly(body: string | Uint8Array): BodyExpectation {
   return { bytes: Buffer.from(body).toString('base64') }
 }
 
-/** A `BodyExpectation` as it is compared. */
-interface ExpectedBody {
-  bytes: Buffer | undefined
-  length: number | undefined
-  includes: readonly Buffer[]
-}
-
 /** Compares responses with an `Expectation`, and decides which ones have their content compared. */
 export class Checker {
   readonly status: number
   /** By path; empty if any body will do. */
-  readonly #bodies: readonly ExpectedBody[]
+  readonly #bodies: readonly ReturnType<typeof comparison>[]
   readonly #every: number
   #untilCheck = 0
 
@@ -44,11 +37,7 @@ export class Checker {
   constructor({ status = 200, body = [], checkEvery = 100 }: Expectation, paths: number) {
     this.status = status
     const bodies = 'map' in body ? body : new Array<BodyExpectation>(paths).fill(body)
-    this.#bodies = bodies.map(({ bytes, length, includes = [] }) => ({
-      bytes: bytes === undefined ? undefined : Buffer.from(bytes, 'base64'),
-      length: bytes === undefined ? length : Buffer.byteLength(bytes, 'base64'),
-      includes: includes.map((text) => Buffer.from(text)),
-    }))
+    this.#bodies = bodies.map(comparison)
     this.#every = checkEvery
   }
 
@@ -74,13 +63,17 @@ export class Checker {
    */
   verdict({ status, bodyLength }: Matched, body: Buffer | undefined, path: number): ErrorKind | undefined {
     if (status !== this.status) return 'status'
-    const expected = this.#bodies[path]
-    if (expected === undefined) return undefined
-    if (bodyLength !== (expected.length ?? bodyLength)) return 'body'
-    return body === undefined || hasContent(body, expected) ? undefined : 'body'
+    return this.#bodies[path]?.(bodyLength, body) === false ? 'body' : undefined
   }
 }
 
-function hasContent(body: Buffer, { bytes, includes }: ExpectedBody): boolean {
-  return (bytes === undefined || body.equals(bytes)) && includes.every((part) => body.includes(part))
+/** Whether a body is right: its length, and its content if that is sampled. */
+function comparison({ bytes, length, includes = [] }: BodyExpectation) {
+  const exact = bytes === undefined ? undefined : Buffer.from(bytes, 'base64')
+  const parts = includes.map((text) => Buffer.from(text))
+  const hasContent = (body: Buffer) =>
+    exact?.equals(body) !== false && parts.every((part) => body.includes(part))
+  const expected = exact?.length ?? length
+  return (bodyLength: number, body: Buffer | undefined): boolean =>
+    bodyLength === (expected ?? bodyLength) && (body === undefined || hasContent(body))
 }

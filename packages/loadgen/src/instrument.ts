@@ -11,7 +11,7 @@ import { canPin, pin } from '@startgrid/machine/cores.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import type { LoadPlan } from './plan.ts'
 import { percentiles } from './recording.ts'
-import { type LoadResult, noErrors } from './result.ts'
+import { noErrors } from './result.ts'
 import { schedstat } from './tally.ts'
 import { startTeam } from './team.ts'
 
@@ -22,15 +22,13 @@ export function figure(what: string, value: number, least: number, most: number)
   return { isRight, line: `${isRight ? ' ' : '!'} ${what}: ${shown} (${from} to ${to})` }
 }
 
-type Figure = ReturnType<typeof figure>
-
 export interface Check {
   name: string
   /** A trial in which server and generator had no core for longer is disturbed: it decides nothing. */
   calmMs: number
   /** @returns why this machine cannot run it, if that is so
    * @throws {Error} if the generator miscounts, which no disturbance excuses */
-  measure(): Promise<{ figures: readonly Figure[]; waitedMs: number } | string>
+  measure(): Promise<{ figures: readonly ReturnType<typeof figure>[]; waitedMs: number } | string>
 }
 
 const MOST_TRIALS = 5
@@ -93,62 +91,49 @@ export async function observe(behaviour: Behaviour, plan: Omit<LoadPlan, 'target
   }
 }
 
-/** A check whose figures are those of one load. */
-function check(
-  name: string,
-  calmMs: number,
-  behaviour: Behaviour,
-  plan: Parameters<typeof observe>[1],
-  figuresOf: (result: LoadResult, did: Did, waitedMs: number) => readonly Figure[],
-): Check {
-  const measure = async () => {
-    const { result, did, waitedMs } = await observe(behaviour, plan)
-    return { figures: figuresOf(result, did, waitedMs), waitedMs }
-  }
-  return { name, calmMs, measure }
-}
-
 /** In whole periods of freezes, each point of the period gets about as many arrivals, wherever the load begins. */
 const PERIOD_MS = 500
 const FROZEN_MS = 200
 const PERIODS_MS = 4 * PERIOD_MS
 
 const CHECKS: readonly Check[] = [
-  check(
-    "a constant delay of 20 ms is reported as such, and by Little's law 32 connections = rate × mean latency",
-    100,
-    { delayMs: 20 },
-    { connections: 32, durationMs: 1_000 },
-    ({ rate, latency }, { readAt, respondedAt }) => {
+  {
+    name: "a constant delay of 20 ms is reported as such, and by Little's law 32 connections = rate × mean latency",
+    calmMs: 100,
+    async measure() {
+      const plan = { connections: 32, durationMs: 1_000 }
+      const { result, did, waitedMs } = await observe({ delayMs: 20 }, plan)
+      const { rate, latency } = result
       // The server responds in the order of the requests. The kernel and the generator may add 4 ms.
-      const held = median(respondedAt.map((time, n) => time - (readAt[n] ?? Number.NaN)))
-      return [
-        figure('median, ms', latency.p50, held, held + 4),
-        figure('in flight', (rate * latency.mean) / 1_000, 31, 33),
-      ]
+      const held = median(did.respondedAt.map((time, n) => time - (did.readAt[n] ?? Number.NaN)))
+      const typical = figure('median, ms', latency.p50, held, held + 4)
+      const inFlight = figure('in flight', (rate * latency.mean) / 1_000, 31, 33)
+      return { figures: [typical, inFlight], waitedMs }
     },
-  ),
+  },
   /*
    * A request that arrives while the server stands still waits for the rest of it: uniformly from 0 to F. So with F out of every T ms frozen,
    * a part x · F/T of all requests waits longer than F · (1 − x). Percentiles move by no more than the part of all requests that is uncertain.
    */
-  check(
-    'a server that stands still for two fifths of the time shows the latencies of theory',
-    0.12 * PERIODS_MS,
-    { freeze: { frozenMs: FROZEN_MS, everyMs: PERIOD_MS } },
-    { connections: 512, rate: 2_000, seed: 3, durationMs: PERIODS_MS },
-    ({ requests, histograms }, _, waitedMs) => {
+  {
+    name: 'a server that stands still for two fifths of the time shows the latencies of theory',
+    calmMs: 0.12 * PERIODS_MS,
+    async measure() {
+      const freeze = { frozenMs: FROZEN_MS, everyMs: PERIOD_MS }
+      const plan = { connections: 512, rate: 2_000, seed: 3, durationMs: PERIODS_MS }
+      const { result, waitedMs } = await observe({ freeze }, plan)
       // Four standard deviations of the part of so many random arrivals that meets a freeze.
-      const uncertain = 4 * Math.sqrt(0.25 / requests) + waitedMs / PERIODS_MS
+      const uncertain = 4 * Math.sqrt(0.25 / result.requests) + waitedMs / PERIODS_MS
       const theory = (part: number) => Math.max(0, FROZEN_MS - (1 - part) * PERIOD_MS)
-      return [50, 70, 80, 90, 99].map((percent) => {
-        const [value = Number.NaN] = percentiles(histograms.latency, [percent])
+      const figures = [50, 70, 80, 90, 99].map((percent) => {
+        const [value = Number.NaN] = percentiles(result.histograms.latency, [percent])
         // The kernel, timers and the responses to a backlog take up to 10 ms.
         const least = theory(percent / 100 - uncertain) - 10
         return figure(`p${percent}, ms`, value, least, theory(percent / 100 + uncertain) + 10 + waitedMs)
       })
+      return { figures, waitedMs }
     },
-  ),
+  },
   {
     name: 'wrk and this generator measure the same rate of the same server',
     calmMs: 1_500,

@@ -97,10 +97,8 @@ export class Requests {
       const request = { method, target: example, headers: own, ...(body !== undefined && { body }) }
       const bytes = requestBytes(request, authority(target))
       if (parts.length === 1) return () => bytes
-      const [before, after] = [
-        bytes.subarray(0, method.length + 1),
-        bytes.subarray(method.length + 1 + example.length),
-      ]
+      const at = method.length + 1
+      const [before, after] = [bytes.subarray(0, at), bytes.subarray(at + example.length)]
       return () => Buffer.concat([before, Buffer.from(render(parts, random)), after])
     })
   }

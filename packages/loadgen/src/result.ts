@@ -103,11 +103,12 @@ export interface LoadResult extends Counts {
 
 /** What one or several generators measured of a load. */
 export function summarizeLoad(measured: readonly Measurement[]): LoadResult {
-  const total = (of: (one: Measurement) => number) => sum(measured, of)
-  const requests = total((one) => one.requests)
+  const requests = sum(measured, (one) => one.requests)
   const seconds = Math.max(...measured.map((one) => one.seconds))
   const arrivals = measured.flatMap((one) => one.arrivals ?? [])
   const isOpen = arrivals.length > 0
+  const offered = sum(arrivals, ({ due, seconds }) => due / seconds || 0)
+  const achieved = sum(arrivals, ({ sent, seconds }) => sent / seconds || 0)
   const latency = mergeRecordings(measured.map((one) => one.latency))
   const service = isOpen ? mergeRecordings(arrivals.map((one) => one.service)) : latency
   const lag = isOpen ? mergeRecordings(arrivals.map((one) => one.lag)) : null
@@ -118,20 +119,15 @@ export function summarizeLoad(measured: readonly Measurement[]): LoadResult {
     seconds,
     rate: requests / seconds || 0,
     errors: sumBy(measured.map((one) => one.errors)),
-    bytes: total((one) => one.bytes),
-    checked: total((one) => one.checked),
+    bytes: sum(measured, (one) => one.bytes),
+    checked: sum(measured, (one) => one.checked),
     statuses: sumBy(measured.map((one) => one.statuses)),
     handshakes: sumBy(measured.map((one) => one.handshakes)),
     latency: summarise(latency),
     service: summarise(service),
     lag: lag && summarise(lag),
     histograms: { latency: encodeRecording(latency), lag: lag && encodeRecording(lag) },
-    openLoop: isOpen
-      ? {
-          offered: sum(arrivals, ({ due, seconds }) => due / seconds || 0),
-          achieved: sum(arrivals, ({ sent, seconds }) => sent / seconds || 0),
-        }
-      : null,
+    openLoop: isOpen ? { offered, achieved } : null,
     self: {
       waitSeconds: waits.length === 0 ? null : sum(waits, (seconds) => seconds),
       busy: Math.max(...measured.map(({ loop }) => loop.busy)),

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readText } from '@startgrid/machine/proc.ts'
 import type { Connection } from './connection.ts'
 import type { Checker } from './expectation.ts'
 import { Recorder } from './recording.ts'
@@ -139,10 +139,6 @@ export class LoopWatch {
  * @param who this thread, or the main one of a process
  */
 export function schedstat(who: 'thread-self' | number): { ran: number; waited: number } {
-  try {
-    const [ran, waited] = readFileSync(`/proc/${who}/schedstat`, 'utf8').split(' ')
-    return { ran: Number(ran) / 1e9, waited: Number(waited) / 1e9 }
-  } catch {
-    return { ran: Number.NaN, waited: Number.NaN }
-  }
+  const [ran = Number.NaN, waited = Number.NaN] = readText(`/proc/${who}/schedstat`).split(' ').map(Number)
+  return { ran: ran / 1e9, waited: waited / 1e9 }
 }

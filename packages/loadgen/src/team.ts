@@ -17,28 +17,17 @@ const NODE_FLAGS = ['--no-memory-reducer']
  * They share connections and rate, and all open their connections before any begins. Percentiles are of the merged histogram. In open
  * loop, the parts of a Poisson process are one.
  */
-export interface GeneratorTeam {
-  readonly pids: number[]
-  /**
-   * Runs one load. If it is aborted, the result has what was measured until then.
-   * @throws {LoadError} like `runLoad`; also if a process died, or is running another load. The others have then ended their parts, and the next
-   * load has a new process.
-   */
-  run(options: LoadOptions): Promise<LoadResult>
-  /** Ends all processes; resolves when they are gone. */
-  stop(): Promise<void>
-}
+export type GeneratorTeam = Awaited<ReturnType<typeof startTeam>>
 
 /**
  * Starts a generator on each of these cores. They end with `stop`, or when this process ends.
  * @param cpus the only core that each may use, which needs `taskset` (Linux); undefined: anywhere
  * @throws {LoadError} if one cannot be started, for instance on a core that does not exist; the others are stopped
  */
-export async function startTeam(cpus: readonly (number | undefined)[]): Promise<GeneratorTeam> {
+export async function startTeam(cpus: readonly (number | undefined)[]) {
   let generators = cpus.map(startGenerator)
-  const stop = async () => {
-    await Promise.all(generators.map((generator) => generator.stop()))
-  }
+  /** Ends all processes; resolves when they are gone. */
+  const stop = () => Promise.all(generators.map((generator) => generator.stop()))
   const becomeReady = () => Promise.all(generators.map(({ ready }) => ready))
   await becomeReady().catch(async (error) => {
     await stop()
@@ -48,7 +37,12 @@ export async function startTeam(cpus: readonly (number | undefined)[]): Promise<
     get pids() {
       return generators.map(({ pid }) => pid)
     },
-    async run(options) {
+    /**
+     * Runs one load. If it is aborted, the result has what was measured until then.
+     * @throws {LoadError} like `runLoad`; also if a process died, or is running another load. The others have then ended their parts, and the next
+     * load has a new process.
+     */
+    async run(options: LoadOptions): Promise<LoadResult> {
       generators = generators.map((one, index) => (one.hasEnded() ? startGenerator(cpus[index]) : one))
       await becomeReady()
       return runTogether(generators, options)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { type Ended, startNode, startProgram } from '@startgrid/cli/test-programs.ts'
+import { startNode, startProgram } from '@startgrid/cli/test-programs.ts'
 import { canPin } from '@startgrid/machine/cores.ts'
 import { helpText, loadCommand, readCommand } from '../src/cli.ts'
 import { Requests } from '../src/plan.ts'
@@ -13,10 +13,6 @@ import { type LoadResult, noErrors } from '../src/result.ts'
 import { AT_ONCE, CLOSED_PORT, rawResponse, serve } from './raw-server.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
-
-function load(...args: string[]): Promise<Ended> {
-  return startNode([CLI, ...args]).ended
-}
 
 function planOf(...args: string[]) {
   const command = readCommand(args, 'pnpm load')
@@ -47,17 +43,6 @@ test('what is wrong with a command line is said in a sentence', () => {
       (error) => error instanceof UsageError && error.message.includes(message),
       message,
     )
-})
-
-test('each of several processes has a core of its own', {
-  skip: !canPin() && 'processes cannot be pinned here',
-}, async () => {
-  const { code, stderr } = await load(HERE, '--connections', '256', '--processes', '256')
-  assert.equal(code, 1)
-  assert.match(
-    stderr,
-    /^256 processes and the server need a core each, and there are \d+: use fewer processes\.\n$/,
-  )
 })
 
 test('without options: a closed loop for ten seconds', () => {
@@ -99,7 +84,7 @@ test('a report goes to standard output, and with --json also to a file; it fits 
   const file = join(directory.path, 'result.json')
   await using server = await serve((socket) => socket.write(rawResponse('hi', { status: '500 No' })))
   const args = ['-c', '4', '-d', '100ms', '--warmup', '10ms', '-r', '500', '--timeout', '20s']
-  const { code, stdout, stderr } = await load(server.url, ...args, '--json', file)
+  const { code, stdout, stderr } = await startNode([CLI, server.url, ...args, '--json', file]).ended
   assert.deepEqual([code, stderr], [1, ''], 'errors')
   assert.match(stdout, /^GET http:\S+ with 4 connections at 500 per second for 0\.1 s\n\n {2}rate /)
   for (const text of [stdout, helpText('pnpm load')])
@@ -109,12 +94,17 @@ test('a report goes to standard output, and with --json also to a file; it fits 
   assert.match(stdout, new RegExp(`\n {2}requests +${requests} in `))
 })
 
-test('what cannot be used, nobody listening, another machine: one sentence', async () => {
-  const { code, stdout, stderr } = await load(HERE, '--speed', '5')
+test('what cannot be used, nobody listening, another machine, more processes than cores: one sentence', async () => {
+  const { code, stdout, stderr } = await startNode([CLI, HERE, '--speed', '5']).ended
   assert.deepEqual([code, stdout], [2, ''])
   assert.match(stderr, /^[^\n]+\.\n$/)
   for (const url of [`http://127.0.0.1:${CLOSED_PORT}/`, 'http://192.0.2.1/'])
     await assert.rejects(loadCommand([url, '--json', '-'], 'pnpm load'), /^LoadError: [^\n]+\.$/)
+  if (canPin())
+    await assert.rejects(
+      loadCommand([HERE, '-c', '256', '--processes', '256'], 'pnpm load'),
+      /^LoadError: 256 processes and the server need a core each, and there are \d+: use fewer processes\.$/,
+    )
 })
 
 test('too few open files end a load with a sentence', async () => {

@@ -9,7 +9,7 @@ import { percentiles } from '../src/recording.ts'
 const ORDER_MS = 10
 
 /** That no latency is reported as more than it was holds only on a calm machine: `pnpm bench check-instrument`. */
-test('a server that stands still for part of each period: latency counts from the intended time', async () => {
+test('a server that stands still for part of each period: latency counts from the intended time, also if no connection is free', async () => {
   const plan = { connections: 8, rate: 200, seed: 1, durationMs: 500 }
   const { result, did } = await observe({ freeze: { frozenMs: 100, everyMs: 250 } }, plan)
   // When each request was due, by its seed and by the server's own clock: the most punctual one tells when the schedule began.
@@ -23,6 +23,8 @@ test('a server that stands still for part of each period: latency counts from th
     const least = (truth[Math.ceil(part * truth.length) - 1] ?? Number.NaN) - ORDER_MS
     assert.ok(reported >= least, `${reported} ms at ${part}: by the server's account it was ${least}`)
   }
+  // More requests are due in that time than there are connections.
+  assert.ok(result.service.mean < result.latency.mean, 'service counts from the send')
 })
 
 const CALM = { figures: [figure('rate', 101, 95, 105)], waitedMs: 3 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { report } from '../src/cli.ts'
 import { percentiles, Recorder, type Recording } from '../src/recording.ts'
-import { type Arrivals, type LoadResult, type Measurement, noErrors, summarizeLoad } from '../src/result.ts'
+import { type Arrivals, type Measurement, noErrors, summarizeLoad } from '../src/result.ts'
 
 function recording(...milliseconds: number[]): Recording {
   const recorder = new Recorder()
@@ -11,12 +11,12 @@ function recording(...milliseconds: number[]): Recording {
 }
 
 const QUICK: Measurement = {
-  requests: 3,
+  requests: 20_000,
   seconds: 1,
-  bytes: 30,
+  bytes: 1_600_000,
   checked: 1,
   errors: { ...noErrors(), status: 1 },
-  statuses: { 200: 2, 500: 1 },
+  statuses: { 200: 19_999, 500: 1 },
   handshakes: {},
   latency: recording(1, 2, 3),
   arrivals: { seconds: 1, due: 3, sent: 3, late: 0, lag: recording(0, 0, 0), service: recording(1, 1, 1) },
@@ -25,10 +25,10 @@ const QUICK: Measurement = {
 
 const SLOW: Measurement = {
   ...QUICK,
-  requests: 1,
+  requests: 2_000,
   seconds: 2,
   errors: { ...noErrors(), timeout: 2 },
-  statuses: { 200: 1 },
+  statuses: { 200: 2_000 },
   latency: recording(60),
   arrivals: { seconds: 1, due: 4, sent: 2, late: 1, lag: recording(0, 50, 50, 50), service: recording(9) },
   loop: { busy: 0.9, waitSeconds: 0.3 },
@@ -36,10 +36,10 @@ const SLOW: Measurement = {
 
 test('generators add up, and a slow one does not hide in the sum', () => {
   const result = summarizeLoad([QUICK, SLOW])
-  assert.deepEqual([result.requests, result.seconds, result.rate], [4, 2, 2])
+  assert.deepEqual([result.requests, result.seconds, result.rate], [22_000, 2, 11_000])
   assert.deepEqual(result.errors, { ...noErrors(), status: 1, timeout: 2 })
-  assert.deepEqual(result.statuses, { 200: 3, 500: 1 })
-  assert.deepEqual([result.bytes, result.checked], [60, 2])
+  assert.deepEqual(result.statuses, { 200: 21_999, 500: 1 })
+  assert.deepEqual([result.bytes, result.checked], [3_200_000, 2])
   assert.equal(result.latency.mean, 66 / 4)
   assert.equal(result.service.max, 9)
   assert.equal(result.lag?.mean, 150 / 7)
@@ -48,14 +48,6 @@ test('generators add up, and a slow one does not hide in the sum', () => {
   const { bound, reason, waitSeconds, busy } = result.self
   assert.match(reason ?? '', /^it came to 25 % of the requests/)
   assert.deepEqual([bound, waitSeconds, busy], [true, 0.4, 0.9])
-})
-
-test('closed loop: service is latency, and there is no schedule to speak of', () => {
-  const loop = { busy: 1, waitSeconds: null }
-  const closed = summarizeLoad([{ ...QUICK, arrivals: null, loop }])
-  assert.deepEqual(closed.service, closed.latency)
-  assert.deepEqual([closed.lag, closed.histograms.lag, closed.openLoop], [null, null, null])
-  assert.deepEqual(closed.self, { ...loop, bound: false, reason: null })
 })
 
 /** Of a sound load of 10,000 requests, but for what is given; the waits are in milliseconds. */
@@ -85,56 +77,41 @@ test('a generator is the limit if it came late, or had no time to read responses
   assert.deepEqual([waited(0.001), waited(null)], [late, late])
 })
 
-const LATENCY = { mean: 1.5, p50: 1, p90: 2, p99: 12.34, p999: 1_234.5, max: 4_000 }
-
-const RESULT: LoadResult = {
-  requests: 20_000,
-  seconds: 1,
-  rate: 20_000,
-  bytes: 3_200_000,
-  checked: 200,
-  errors: noErrors(),
-  statuses: { 200: 20_000 },
-  handshakes: {},
-  latency: LATENCY,
-  service: { ...LATENCY, max: 15 },
-  lag: { ...LATENCY, p99: 0.0123, max: 0.5 },
-  histograms: { latency: '', lag: '' },
-  openLoop: { offered: 20_000, achieved: 19_900 },
-  self: { waitSeconds: 0.1, busy: 0.3, bound: false, reason: null },
-}
-
 test('the report of an open loop', () => {
-  const reason = 'it was late by 78.1 ms at p99, where the latency is 161 ms; it waited 0.29 s for a core'
   assert.equal(
-    report({ ...RESULT, self: { ...RESULT.self, bound: true, reason } }),
-    `  rate        20,000 responses per second
-  offered     20,000 per second, achieved 19,900 (99.5 %)
-  requests    20,000 in 1.00 s
-  errors      none
-  statuses    200: 20,000
+    report(summarizeLoad([QUICK, SLOW])),
+    `  rate        11,000 responses per second
+  offered     7 per second, achieved 5 (71.4 %)
+  requests    22,000 in 2.00 s
+  errors      timeout: 2, status: 1
+  statuses    200: 21,999, 500: 1
   received    3.2 MB
-  generator   busy 30 %, 0.10 s without a core
+  generator   busy 90 %, 0.40 s without a core
 
-  ms           mean   p50   p90    p99  p99.9    max
-  corrected    1.50  1.00  2.00   12.3  1,235  4,000
-  service      1.50  1.00  2.00   12.3  1,235   15.0
-  lag          1.50  1.00  2.00  0.012  1,235  0.500
+  ms           mean    p50   p90   p99  p99.9   max
+  corrected    16.5   2.00  60.0  60.0   60.0  60.0
+  service      3.00   1.00  9.00  9.00   9.00  9.00
+  lag          21.4  0.000  50.0  50.0   50.0  50.0
 
-generator-bound: it was late by 78.1 ms at p99, where the latency is 161 ms; it
-waited 0.29 s for a core.
+generator-bound: it came to 25 % of the requests only after the time in which
+they were due; it waited 0.30 s for a core that others used.
 `,
   )
 })
 
-test('the report of a closed loop says when the generator may be the limit, and what went wrong', () => {
-  const self = { ...RESULT.self, busy: 0.97, waitSeconds: null }
-  const text = report({ ...RESULT, openLoop: null, lag: null, self })
+test('a closed loop has no schedule; its report says when the generator may be the limit, and what went wrong', () => {
+  const closed = { ...QUICK, arrivals: null, loop: { busy: 0.97, waitSeconds: null } }
+  const result = summarizeLoad([{ ...closed, errors: noErrors() }])
+  assert.deepEqual(result.service, result.latency)
+  assert.deepEqual([result.lag, result.histograms.lag, result.openLoop], [null, null, null])
+  assert.deepEqual(result.self, { ...closed.loop, bound: false, reason: null })
+  const text = report(result)
   assert.doesNotMatch(text, /corrected|service|lag|offered|without a core/)
-  assert.match(text, /\n {2}latency {6}1\.50 /)
+  assert.match(text, /\n {2}errors {6}none\n/)
+  assert.match(text, /\n {2}latency {6}2\.00 /)
   assert.match(text, /busy 97 %\n {14}it may be the limit, not the server\n/)
   const errors = { ...noErrors(), reset: 3, connect: 1_000 }
-  const nothing = report({ ...RESULT, requests: 0, statuses: {}, errors })
+  const nothing = report(summarizeLoad([{ ...closed, requests: 0, statuses: {}, errors }]))
   assert.match(nothing, /\n {2}errors {6}connect: 1,000, reset: 3\n {2}statuses {4}none\n/)
   assert.match(nothing, /\n {2}latency {5}no response\n/)
 })
