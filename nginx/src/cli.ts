@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
@@ -14,6 +14,7 @@ import {
   explainRejection,
   isMasterOf,
   isRunning,
+  readText,
   reloadMaster,
   stopMaster,
   workersOf,
@@ -128,14 +129,14 @@ function status(): number {
 }
 
 async function reload(): Promise<number> {
-  await use(readOr(CONFIG, ''))
+  await use(readText(CONFIG))
   return say('Reloaded, with the configuration files as they are now; no request was dropped.')
 }
 
 async function workers(operands: readonly string[]): Promise<number> {
   if (operands.length !== 1) throw new UsageError('Say how many: pnpm nginx workers N.')
   const count = readCount(operands[0] ?? '')
-  await use(readOr(CONFIG, '').replace(/^worker_processes .*$/m, `worker_processes ${count};`))
+  await use(readText(CONFIG).replace(/^worker_processes .*$/m, `worker_processes ${count};`))
   return say(`NGINX serves with ${plural(count, 'worker')} now; no request was dropped.`)
 }
 
@@ -160,19 +161,11 @@ async function stop(): Promise<number> {
 
 /** The background NGINX, if it runs. Of one that was killed, the workers are ended. */
 function findRunning(): Running | undefined {
-  const pid = Number(readOr(PID_FILE, '0'))
-  const state = readOr(STATE, '')
+  const pid = Number(readText(PID_FILE))
+  const state = readText(STATE)
   if (state !== '' && isMasterOf(pid, DIR)) return { ...(JSON.parse(state) as State), pid, dir: DIR }
   if (pid > 0) endOrphans(pid)
   return undefined
-}
-
-function readOr(file: string, otherwise: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return otherwise
-  }
 }
 
 function readFront(values: Values<typeof OPTIONS>): Front {

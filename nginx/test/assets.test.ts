@@ -6,8 +6,8 @@ import { after, before, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Instance } from '../src/run/instance.ts'
 import {
-  type App,
   addressOf,
+  app,
   assertOwn,
   assertProblem,
   frontOf,
@@ -15,7 +15,6 @@ import {
   type Sent,
   skip,
   start,
-  startApp,
 } from './support.ts'
 
 const SCRIPT = 'app-4F7K2QXB.js'
@@ -64,19 +63,16 @@ const SPELLINGS = [
 
 describe('assets', { skip }, () => {
   let directory: string
-  let app: App
   let instance: Instance
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'startgrid ässets-'))
     await makeAssets(directory)
-    app = await startApp()
     instance = await start({ fronts: [frontOf(app.address, { serveAssets: directory })] })
   })
 
   after(async () => {
     await instance?.stop()
-    app?.close()
     await rm(directory, { recursive: true, force: true })
   })
 

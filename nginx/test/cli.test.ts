@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { type Address, claimPort } from '../src/render/address.ts'
 import { isRunning, workersOf } from '../src/run/master.ts'
-import { ANY, type App, nginx, request, skip, startApp } from './support.ts'
+import { ANY, app, nginx, request, skip } from './support.ts'
 
 const SCRIPT = join(import.meta.dirname, '..', 'src', 'cli.ts')
 
@@ -53,15 +53,12 @@ async function outcomeOf(address: Address, agent: Agent): Promise<string> {
 
 describe('cli', { skip }, () => {
   let runtime: string
-  let app: App
 
   before(async () => {
     runtime = await mkdtemp(join(tmpdir(), 'startgrid-cli-'))
-    app = await startApp()
   })
   after(async () => {
     await cli('stop')
-    app.close()
     await rm(runtime, { recursive: true, force: true })
   })
 

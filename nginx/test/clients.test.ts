@@ -51,7 +51,6 @@ describe('failures', { skip }, () => {
 
   after(async () => {
     await instance?.stop()
-    for (const { server } of copies ?? []) server.close().closeAllConnections()
   })
 
   const ask = async (target: string, method = 'GET') => {
@@ -109,7 +108,6 @@ describe('microcache', { skip }, () => {
   })
   after(async () => {
     for (const instance of instances) await instance.stop()
-    shop?.close()
   })
 
   /** @param more lines of the location beside the include */

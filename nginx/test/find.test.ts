@@ -4,13 +4,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { isDebianLike } from '../src/find/download.ts'
-import { type FindOptions, findNginx, loadModule } from '../src/find/find.ts'
+import { type FindOptions, findNginx } from '../src/find/find.ts'
 import { startNginx } from '../src/run/instance.ts'
-import { ANY, addressOf, frontOf, nginx, request, skip } from './support.ts'
+import { ANY, addressOf, frontOf, request } from './support.ts'
+
+/** Finds one with these variables in the environment. */
+async function findWith(variables: Record<string, string>, options?: FindOptions) {
+  const { PATH = '', XDG_CACHE_HOME = '', STARTGRID_NGINX = '' } = process.env
+  Object.assign(process.env, variables)
+  return findNginx(options).finally(() => {
+    Object.assign(process.env, { PATH, XDG_CACHE_HOME, STARTGRID_NGINX })
+  })
+}
 
 describe('with programs that only look like NGINX', () => {
   let directory: string
-  const { PATH = '' } = process.env
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'startgrid-find-'))
@@ -27,12 +35,9 @@ describe('with programs that only look like NGINX', () => {
   }
 
   /** With a PATH that has no apt unless the test puts one there. @returns the kind, and the description */
-  async function find(path: string, options: FindOptions = {}, STARTGRID_NGINX?: string) {
-    process.env.PATH = path
-    const env = { PATH: path, HOME: directory, XDG_CACHE_HOME: directory, STARTGRID_NGINX }
-    const found = await findNginx({ systemDirectories: [], env, ...options }).finally(() => {
-      process.env.PATH = PATH
-    })
+  async function find(PATH: string, STARTGRID_NGINX = '', options: FindOptions = {}) {
+    const variables = { PATH, XDG_CACHE_HOME: directory, STARTGRID_NGINX }
+    const found = await findWith(variables, { systemDirectories: [], ...options })
     return [found.kind, found.describe()]
   }
 
@@ -44,7 +49,7 @@ describe('with programs that only look like NGINX', () => {
     assert.deepEqual([kind, text.startsWith(`No NGINX was found: ${reasons}`)], ['none', true])
     const [, other] = await find(await stub('other', { nginx: 'echo hello' }))
     assert.match(other ?? '', /other\/nginx does not run;/)
-    const [, nowhere] = await find('/nowhere', { choice: '/nowhere/nginx' })
+    const [, nowhere] = await find('/nowhere', '/nowhere/nginx')
     assert.match(nowhere ?? '', /found: \/nowhere\/nginx is not a program\. This/)
   })
 
@@ -52,14 +57,13 @@ describe('with programs that only look like NGINX', () => {
     const path = await stub('plain', { nginx: WITHOUT_NJS })
     const taken = ['path', `NGINX 9.9.9 at ${path}/nginx (installed; no njs)`]
     assert.deepEqual(await find(path), taken)
-    assert.deepEqual(await find('/nowhere', { systemDirectories: [path] }), taken) // a minimal PATH
-    assert.deepEqual(await find(path, { choice: 'path' }, 'download'), taken)
-    assert.deepEqual(await find('/nowhere', { choice: join(path, 'nginx') }), taken)
-    assert.equal((await find(path, { choice: 'download' }))[0], 'none')
-    assert.equal((await find(path, {}, 'download'))[0], 'none')
+    assert.deepEqual(await find('/nowhere', '', { systemDirectories: [path] }), taken) // a minimal PATH
+    assert.deepEqual(await find(path, 'path'), taken)
+    assert.deepEqual(await find('/nowhere', join(path, 'nginx')), taken)
+    assert.equal((await find(path, 'download'))[0], 'none')
     const message =
       'STARTGRID_NGINX is "docker", but must be path, download or the absolute path of an nginx.'
-    await assert.rejects(find('/nowhere', {}, 'docker'), { message })
+    await assert.rejects(find('/nowhere', 'docker'), { message })
   })
 
   test('no download: nothing is fetched', async () => {
@@ -67,19 +71,10 @@ describe('with programs that only look like NGINX', () => {
     const trace = join(directory, 'trace')
     const fetch = `echo "$0 $@" >> ${trace}`
     const path = await stub('tools', { 'apt-get': fetch, 'dpkg-deb': fetch })
-    const [, text] = await find(path, { download: false })
+    const [, text] = await find(path, '', { download: false })
     assert.match(text ?? '', /nothing was unpacked before, and downloading is switched off/)
     await assert.rejects(stat(trace), { code: 'ENOENT' })
   })
-})
-
-test('njs runs on the engine that responded', {
-  skip: skip || (nginx?.njs === undefined && 'no njs'),
-}, () => {
-  assert.ok(nginx?.njs !== undefined)
-  assert.match(nginx.njs.version, /^\d+\.\d+\.\d+$/)
-  assert.equal(loadModule(nginx), `load_module "${nginx.njs.module}";`)
-  assert.ok(nginx.describe().startsWith(`NGINX ${nginx.version} at /`))
 })
 
 test("full: download: the distribution's packages, unpacked and not installed", {
@@ -87,10 +82,11 @@ test("full: download: the distribution's packages, unpacked and not installed", 
   timeout: 600_000,
 }, async (context) => {
   const cache = await mkdtemp(join(tmpdir(), 'startgrid-cache-'))
-  const env = { XDG_CACHE_HOME: cache }
+  const find = (options?: FindOptions) =>
+    findWith({ XDG_CACHE_HOME: cache, STARTGRID_NGINX: 'download' }, options)
   const before = await stat('/var/lib/dpkg/status')
   try {
-    const found = await findNginx({ choice: 'download', env })
+    const found = await find()
     if (found.kind === 'none') return context.skip(`${found.describe()} (a Debian mirror is needed once)`)
     assert.equal(found.kind, 'download')
     assert.ok(found.binary.path.startsWith(cache))
@@ -103,7 +99,7 @@ test("full: download: the distribution's packages, unpacked and not installed", 
     await instance.stop()
 
     // What is there already needs no download.
-    assert.equal((await findNginx({ choice: 'download', download: false, env })).kind, 'download')
+    assert.equal((await find({ download: false })).kind, 'download')
   } finally {
     await rm(cache, { recursive: true, force: true })
   }

@@ -5,12 +5,12 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { type MainOptions, renderMain, renderTemporaryPaths } from '../src/render/render.ts'
 import { isRunning } from '../src/run/master.ts'
-import { ANY, type App, addressOf, exchange, frontOf, request, skip, start, startApp } from './support.ts'
+import { ANY, addressOf, app, exchange, frontOf, request, skip, start } from './support.ts'
 
 /** How an NGINX starts, stops and ends. */
 
@@ -19,13 +19,6 @@ async function gone(pids: readonly number[]): Promise<void> {
 }
 
 describe('lifecycle', { skip }, () => {
-  let app: App
-
-  before(async () => {
-    app = await startApp()
-  })
-  after(() => app.close())
-
   const startFront = (more: Partial<Parameters<typeof start>[0]> = {}) =>
     start({ fronts: [frontOf(app.address)], ...more })
 

@@ -18,7 +18,6 @@ const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 describe('landing page', { skip }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-page-'))
   const results = join(directory, 'results')
-  const running: Awaited<ReturnType<typeof serve>>[] = []
   const listen = { ...ANY }
   let instance: Instance
 
@@ -39,7 +38,6 @@ describe('landing page', { skip }, () => {
   })
   after(async () => {
     await instance?.stop()
-    for (const app of running) app.close()
     rmSync(directory, { recursive: true, force: true })
   })
 
@@ -49,7 +47,6 @@ describe('landing page', { skip }, () => {
       if (ready === '') response.destroy()
       else response.end(url === '/readyz' ? ready : `<b>${url}</b>`)
     })
-    running.push(app)
     return describeApp(framework, role, port, app.address.port)
   }
 

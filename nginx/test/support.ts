@@ -32,16 +32,12 @@ export function frontOf(upstream: Front['upstream'], more: Partial<Front> = {}):
   return { name: 'app', topology: 'nginx', listen: ANY, upstream, ...more }
 }
 
-/** A server on a free port of 127.0.0.1, or on a unix socket. */
+/** A server on a free port of 127.0.0.1, or on a unix socket. It ends with this process. */
 export async function serve(listener: RequestListener, path?: string) {
   const server = createServer({ keepAliveTimeout: 65_000 }, listener)
   await once(path === undefined ? server.listen(0, ANY.host) : server.listen(path), 'listening')
-  const { port } = Object(server.address()) as { port?: number }
-  return {
-    server,
-    address: { ...ANY, port: port ?? 0 },
-    close: () => server.close().closeAllConnections(),
-  }
+  const { port = 0 } = Object(server.unref().address()) as { port?: number }
+  return { server, address: { ...ANY, port } }
 }
 
 /** A bare app that remembers what it was sent. */
@@ -90,6 +86,9 @@ export async function startApp(path?: string) {
     },
   }
 }
+
+/** For tests that need no other. */
+export const app = await startApp()
 
 export interface RawResponse {
   readonly status: number

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { connect as connectHttp2 } from 'node:http2'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -16,6 +16,7 @@ import { COMPOSE_TOPOLOGIES, publishedPort, serviceName } from '@startgrid/grid/
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { runLoad } from '@startgrid/loadgen/load.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
 import { type ComposeService, compose, dockerObstacle, listCells, listServices } from '../compose.ts'
 
 /** docker-compose.yml as a new user has it, with every framework: built, brought up, proven, disturbed, taken down. */
@@ -269,11 +270,7 @@ async function findFreePorts(): Promise<{ prefix: number; page: number }> {
 }
 
 function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false))
-    server.listen({ host: '127.0.0.1', port }, () => server.close(() => resolve(true)))
-  })
+  return claimPort({ host: '127.0.0.1', port }).then(Boolean, () => false)
 }
 
 function foreignAddresses(): string[] {

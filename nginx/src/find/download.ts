@@ -19,8 +19,8 @@ const MANIFEST = 'packages.json'
 const MINUTES = 60_000
 
 /** Startgrid's directory for files that can be made again: in $XDG_CACHE_HOME, by default ~/.cache (XDG base directories). */
-export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
-  return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'startgrid')
+export function cacheDirectory(): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'startgrid')
 }
 
 /** Whether this system has the tools of Debian and its descendants. */

@@ -21,12 +21,8 @@ export interface NotFound {
 }
 
 export interface FindOptions {
-  /** Only this one is tried: `path`, `download` or an absolute path. Default: STARTGRID_NGINX; without it, the first two in this order. */
-  readonly choice?: string
   /** Whether packages may be downloaded; default true. What an earlier run unpacked is used anyway. */
   readonly download?: boolean
-  /** For PATH, STARTGRID_NGINX and XDG_CACHE_HOME; default this process's. */
-  readonly env?: NodeJS.ProcessEnv
   /** Looked at after the PATH. */
   readonly systemDirectories?: readonly string[]
 }
@@ -38,21 +34,20 @@ type Found = Nginx | string
 
 /**
  * Finds an NGINX in which njs works: an installed one, or one unpacked from the distribution's packages. The last resort is an installed
- * NGINX without njs: it can proxy, but not run the njs apps.
- * @throws {Error} if the choice is none
+ * NGINX without njs: it can proxy, but not run the njs apps. STARTGRID_NGINX allows only one way.
+ * @throws {Error} if STARTGRID_NGINX is none
  */
 export async function findNginx(options: FindOptions = {}): Promise<Nginx | NotFound> {
-  const { download = true, env = process.env, systemDirectories = SYSTEM_DIRECTORIES } = options
-  const choice = options.choice ?? (env.STARTGRID_NGINX || undefined)
   const reasons: string[] = []
   let withoutNjs: Nginx | undefined
-  for (const find of waysOf(choice, download, env, systemDirectories)) {
+  for (const find of waysOf(options)) {
     const found = await find()
     if (typeof found === 'string') reasons.push(found)
     else if (found.njs !== undefined) return found
     else withoutNjs = found
   }
-  return withoutNjs ?? { kind: 'none', describe: () => describeMissing(reasons) }
+  const missing = `No NGINX was found: ${reasons.join('; ')}. This would help: ${helpfulCommand()}`
+  return withoutNjs ?? { kind: 'none', describe: () => missing }
 }
 
 /**
@@ -75,15 +70,14 @@ export function jsEngine(nginx: Pick<Nginx, 'njs'>): string {
   return nginx.njs?.engine === 'qjs' ? 'js_engine qjs;' : ''
 }
 
-function waysOf(
-  choice: string | undefined,
-  download: boolean,
-  env: NodeJS.ProcessEnv,
-  systemDirectories: readonly string[],
-): (() => Promise<Found>)[] {
-  const path = () => findInstalled(env, systemDirectories)
-  const unpacked = () => findUnpacked(download, env)
-  if (choice === undefined) return [path, unpacked]
+function waysOf({
+  download = true,
+  systemDirectories = SYSTEM_DIRECTORIES,
+}: FindOptions): (() => Promise<Found>)[] {
+  const path = () => findInstalled(systemDirectories)
+  const unpacked = () => findUnpacked(download)
+  const choice = process.env.STARTGRID_NGINX
+  if (!choice) return [path, unpacked]
   if (choice === 'path') return [path]
   if (choice === 'download') return [unpacked]
   if (isAbsolute(choice)) return [() => findProgram(choice)]
@@ -93,8 +87,8 @@ function waysOf(
 }
 
 /** The first nginx on the PATH whose njs works. If there is none, the first one that runs. */
-async function findInstalled(env: NodeJS.ProcessEnv, systemDirectories: readonly string[]): Promise<Found> {
-  const directories = [...new Set([...(env.PATH ?? '').split(delimiter), ...systemDirectories])]
+async function findInstalled(systemDirectories: readonly string[]): Promise<Found> {
+  const directories = [...new Set([...(process.env.PATH ?? '').split(delimiter), ...systemDirectories])]
   const programs = directories.map((directory) => join(directory, 'nginx')).filter(isProgram)
   let withoutNjs: Nginx | undefined
   for (const program of programs) {
@@ -120,8 +114,8 @@ async function findProgram(path: string): Promise<Found> {
   return (await examine('path', { path, env: {} })) ?? `${path} does not run`
 }
 
-async function findUnpacked(download: boolean, env: NodeJS.ProcessEnv): Promise<Found> {
-  const cache = cacheDirectory(env)
+async function findUnpacked(download: boolean): Promise<Found> {
+  const cache = cacheDirectory()
   const earlier = await unpackedNginx(cache)
   if (earlier === undefined && !download)
     return 'nothing was unpacked before, and downloading is switched off'
@@ -149,10 +143,6 @@ async function examine(kind: Nginx['kind'], binary: Binary, modules?: string): P
   const engine = njs === undefined ? 'no njs' : `njs ${njs.version} on ${ENGINE[njs.engine]}`
   const text = `NGINX ${version} at ${binary.path} (${ORIGIN[kind]}; ${engine})`
   return { kind, binary, ...probed, describe: () => text }
-}
-
-function describeMissing(reasons: readonly string[]): string {
-  return `No NGINX was found: ${reasons.join('; ')}. This would help: ${helpfulCommand()}`
 }
 
 function helpfulCommand(): string {

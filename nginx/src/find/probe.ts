@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { get } from 'node:http'
+import { get, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Http2 } from '../render/render.ts'
+import { type Http2, renderTemporaryPaths } from '../render/render.ts'
 import { type Binary, run } from './command.ts'
 
 /** njs inside one NGINX. */
@@ -23,8 +25,8 @@ export interface Probe {
   readonly njs: Njs | undefined
   /** Whether it knows `keepalive_min_timeout`, without which a reload may cut an idle connection in use. */
   readonly keepaliveMinTimeout: boolean
-  /** How it is told to speak HTTP/2 over TLS; undefined if it was built without one of both modules. */
-  readonly http2: Http2 | undefined
+  /** How it is told to speak HTTP/2 over TLS. */
+  readonly http2: Http2
 }
 
 /** Where packages put modules: Debian and nginx.org, Fedora, FreeBSD, Homebrew on both processors. */
@@ -48,19 +50,14 @@ export async function probe(binary: Binary, modules?: string): Promise<Probe | u
   const { stderr: build } = await run({ file: binary.path, args: ['-V'], env: binary.env }, 20_000)
   const version = /^nginx version: \S+?\/(\S+)/m.exec(build)?.[1]
   if (version === undefined) return undefined
-  const isTls = ['ssl', 'v2'].every((module) => build.includes(`--with-http_${module}_module`))
+  // Numbers in a text compare as numbers: 1.9 comes before 1.27.
+  const isAtLeast = (least: string) => version.localeCompare(least, 'en', { numeric: true }) >= 0
   return {
     version,
     njs: await probeNjs(binary, moduleFiles(build, modules)),
-    keepaliveMinTimeout: isAtLeast(version, [1, 27, 4]),
-    http2: isTls ? (isAtLeast(version, [1, 25, 1]) ? 'directive' : 'parameter') : undefined,
+    keepaliveMinTimeout: isAtLeast('1.27.4'),
+    http2: isAtLeast('1.25.1') ? 'directive' : 'parameter',
   }
-}
-
-function isAtLeast(version: string, least: readonly number[]): boolean {
-  const parts = version.split('.').map((part) => Number.parseInt(part, 10))
-  const at = least.findIndex((part, index) => parts[index] !== part)
-  return at === -1 || (parts[at] ?? 0) > (least[at] ?? 0)
 }
 
 /** The module files worth trying, best first; undefined stands for "compiled in". */
@@ -106,10 +103,7 @@ async function responseOf(
     'events { worker_connections 16; }',
     'http {',
     'access_log off;',
-    // The compiled-in paths may need root.
-    ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (name) => `${name}_temp_path "${join(directory, name)}";`,
-    ),
+    renderTemporaryPaths(directory),
     engine === 'qjs' ? 'js_engine qjs;' : '',
     `js_import probe from "${script}";`,
     `server { listen "unix:${socket}"; location / { js_content probe.version; } }`,
@@ -119,13 +113,10 @@ async function responseOf(
   const args = ['-p', directory, '-c', config, '-e', 'stderr']
   const child = spawn(binary.path, args, { stdio: 'ignore', env: { ...process.env, ...binary.env } })
   let runs = true
-  const ended = new Promise<void>((resolve) => {
-    const end = () => {
-      runs = false
-      resolve()
-    }
-    child.once('error', end).once('exit', end)
-  })
+  const end = () => {
+    runs = false
+  }
+  const ended = once(child, 'exit').then(end, end)
   try {
     return await ask(socket, () => runs)
   } finally {
@@ -138,17 +129,14 @@ async function responseOf(
 /** Asks for the version on a unix socket until it responds, for at most ten seconds. @param runs whether somebody can respond */
 async function ask(socketPath: string, runs: () => boolean): Promise<string | undefined> {
   for (let attempt = 0; attempt < 500 && runs(); attempt++) {
-    const response = await new Promise<string | undefined>((resolve) => {
-      get({ socketPath, path: '/', agent: false, timeout: 5_000 }, (response) => {
-        let body = ''
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          body += chunk
-        })
-        response.on('end', () => resolve(response.statusCode === 200 ? body : ''))
-      }).on('error', () => resolve(undefined))
-    })
-    if (response !== undefined) return response === '' ? undefined : response
-    await sleep(20)
+    try {
+      const request = get({ socketPath, agent: false, signal: AbortSignal.timeout(5_000) })
+      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      const body = await text(response)
+      return response.statusCode === 200 ? body : undefined
+    } catch {
+      await sleep(20)
+    }
   }
   return undefined
 }

@@ -97,27 +97,18 @@ export type Http2 = 'directive' | 'parameter'
  * @throws {Error} if a front cannot work
  */
 export function renderNginx(options: RenderOptions): string {
-  const fronts = renderFronts(options.fronts, options.accessLog, options.http2)
+  checkFronts(options.fronts)
+  const fronts = options.fronts.map((front) => renderFront(front, options))
   return [
     renderMain(options),
     'http {',
     indent(renderTemporaryPaths(options.dir)),
     indent(renderHttp(options)),
     ...(options.blocks ?? []).map(indent),
-    ...(fronts === '' ? [] : [indent(fronts)]),
+    ...fronts.map(indent),
     '}',
     '',
   ].join('\n')
-}
-
-/**
- * The `upstream` and `server` blocks of the fronts alone, for the `http` block.
- * @param accessLog as in `RenderOptions`, like `http2`
- * @throws {Error} if a front cannot work
- */
-function renderFronts(fronts: readonly Front[], accessLog = 'off', http2?: Http2): string {
-  checkFronts(fronts)
-  return fronts.map((front) => renderFront(front, accessLog, http2)).join('\n')
 }
 
 /** What the `http` block has once, before the servers. */
@@ -175,11 +166,9 @@ export function renderMain(
 
 /** For the `http` block: the compiled-in paths belong to root. NGINX makes the directories, but none above them. */
 export function renderTemporaryPaths(dir: string): string {
-  return TEMPORARY_DIRECTORIES.map((name) => `${name}_path "${join(dir, name)}";`).join('\n')
+  const names = ['client_body_temp', 'proxy_temp', 'fastcgi_temp', 'uwsgi_temp', 'scgi_temp']
+  return names.map((name) => `${name}_path "${join(dir, name)}";`).join('\n')
 }
-
-/** Below the directory of an NGINX. */
-const TEMPORARY_DIRECTORIES = ['client_body_temp', 'proxy_temp', 'fastcgi_temp', 'uwsgi_temp', 'scgi_temp']
 
 /**
  * Fills in a template: `${NAME}` in capitals; NGINX's own `$variables` stay.
@@ -193,7 +182,8 @@ export function fill(template: string, values: Readonly<Record<string, string>>)
   })
 }
 
-function renderFront(front: Front, accessLog: string, http2?: Http2): string {
+/** The `upstream` and the `server` block of a front. */
+function renderFront(front: Front, { accessLog = 'off', http2 }: RenderOptions): string {
   const upstreams = upstreamsOf(front)
   const tls = front.certificate && renderTls(front.certificate, http2)
   return fill(readTemplate('keep-alive.conf.template'), {

@@ -1,12 +1,13 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '@startgrid/cli/until.ts'
 import type { Binary } from '../find/command.ts'
 import { type Address, formatAddress } from '../render/address.ts'
 import type { MainOptions } from '../render/render.ts'
-import { nginxArguments } from './master.ts'
+import { nginxArguments, readText } from './master.ts'
 import type { Setup } from './setup.ts'
 
 /** How to start one NGINX. */
@@ -45,11 +46,7 @@ function errorLog(dir: string): string {
 
 /** What is in that file; empty without one. */
 export function readErrors(dir: string): string {
-  try {
-    return readFileSync(errorLog(dir), 'utf8')
-  } catch {
-    return ''
-  }
+  return readText(errorLog(dir))
 }
 
 /**
@@ -107,7 +104,8 @@ export function leave({ binary, dir }: Pick<Start, 'binary' | 'dir'>): ChildProc
   return child
 }
 
-const LIMIT_MS = 20_000
+/** Seconds for each step of a start. */
+const LIMIT_S = 20
 
 /**
  * Waits until NGINX has written its pid, which it does when it has bound every port, and responds on each of them.
@@ -115,50 +113,33 @@ const LIMIT_MS = 20_000
  * @throws {Error} if it ended, or does not respond within 20 s
  */
 export async function awaitResponses({ addresses, probe, dir }: Setup, runs: () => boolean): Promise<void> {
-  const deadline = Date.now() + LIMIT_MS
-  await until(() => Promise.resolve(hasPid(dir)), 'has not started', runs, deadline)
+  const orEnded = (isDone: boolean) => {
+    if (!isDone && !runs()) throw new Error('NGINX ended before it served; its error log has the reason.')
+    return isDone
+  }
+  const hasPid = () => orEnded(readText(join(dir, 'nginx.pid')).trim() !== '')
+  await until('NGINX has not started', hasPid, LIMIT_S, 10)
   for (const address of addresses) {
-    const what = `does not respond on ${formatAddress(address)}`
-    await until(() => responds(address, probe), what, runs, deadline)
-  }
-}
-
-async function until(
-  check: () => Promise<boolean>,
-  failure: string,
-  runs: () => boolean,
-  deadline: number,
-): Promise<void> {
-  while (!(await check())) {
-    if (!runs()) throw new Error('NGINX ended before it served; its error log has the reason.')
-    if (Date.now() > deadline) throw new Error(`NGINX ${failure} after ${LIMIT_MS / 1000} s; it was ended.`)
-    await sleep(10)
-  }
-}
-
-function hasPid(dir: string): boolean {
-  try {
-    return readFileSync(join(dir, 'nginx.pid'), 'utf8').trim() !== ''
-  } catch {
-    return false
+    const isServed = async () => orEnded(await responds(address, probe))
+    await until(`NGINX does not respond on ${formatAddress(address)}`, isServed, LIMIT_S, 10)
   }
 }
 
 /** Whether something responds: an HTTP response to `probe`, or without one an accepted connection. */
-function responds({ host, port }: Address, probe: string | undefined): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: reachable(host), port, timeout: 2_000 })
-    const settle = (responded: boolean) => {
-      socket.destroy()
-      resolve(responded)
-    }
-    socket.once('connect', () => {
-      if (probe === undefined) settle(true)
-      else socket.write(`GET ${probe} HTTP/1.0\r\nHost: startgrid\r\n\r\n`)
-    })
-    socket.once('data', () => settle(true))
-    for (const failure of ['timeout', 'error', 'close']) socket.once(failure, () => settle(false))
-  })
+async function responds({ host, port }: Address, probe: string | undefined): Promise<boolean> {
+  const socket = connect({ host: reachable(host), port })
+  socket.setTimeout(2_000, () => socket.destroy(new Error('it is late')))
+  try {
+    await once(socket, 'connect')
+    if (probe === undefined) return true
+    socket.write(`GET ${probe} HTTP/1.0\r\nHost: startgrid\r\n\r\n`)
+    await once(socket, 'readable')
+    return socket.read() !== null
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
 }
 
 /** "Every address" is not one to connect to. */

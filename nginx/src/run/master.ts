@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '@startgrid/cli/until.ts'
 import { type Binary, run } from '../find/command.ts'
 
 /** A running NGINX. */
@@ -38,18 +38,13 @@ export async function reloadMaster(master: Master, config: string, errors: () =>
   const workers = Number(/^worker_processes (\d+);$/m.exec(config)?.[1])
   const before = new Set(workersOf(master.pid).map(({ pid }) => pid))
   signalMaster(master, 'SIGHUP')
-  const deadline = Date.now() + 10_000
-  while (!taken(workersOf(master.pid), before, workers)) {
-    if (Date.now() > deadline) {
-      throw new Error(`NGINX kept its old configuration after 10 s. ${explainRejection(errors())}`)
-    }
-    await sleep(20)
+  const isTaken = () => {
+    const serving = workersOf(master.pid).filter(({ leaving }) => !leaving)
+    return serving.length === workers && serving.every(({ pid }) => !before.has(pid))
   }
-}
-
-function taken(now: readonly Worker[], before: ReadonlySet<number>, workers: number): boolean {
-  const serving = now.filter(({ leaving }) => !leaving)
-  return serving.length === workers && serving.every(({ pid }) => !before.has(pid))
+  await until('the old workers serve', isTaken, 10).catch(() => {
+    throw new Error(`NGINX kept its old configuration after 10 s. ${explainRejection(errors())}`)
+  })
 }
 
 /**
@@ -68,18 +63,18 @@ export async function stopMaster(master: Master, deadlineMs: number): Promise<bo
   return false
 }
 
-/** Ends the workers that a killed master left behind: they would go on serving, and hold the port. */
+/**
+ * Ends the workers that a native master left behind when it was killed: they would go on serving, and hold the port. It was started as
+ * the leader of a process group, and its workers stay in that. One that was just forked still has the title of the master.
+ */
 export function endOrphans(master: number): void {
-  for (const pid of orphansOf(master)) process.kill(pid, 'SIGTERM')
+  for (const { pid, group, title } of processes())
+    if (group === master && pid !== master && title.startsWith('nginx: ')) process.kill(pid, 'SIGTERM')
 }
 
-async function ended(master: Master, limitMs: number): Promise<boolean> {
-  const deadline = Date.now() + limitMs
-  while (isRunning(master.pid)) {
-    if (Date.now() > deadline) return false
-    await sleep(20)
-  }
-  return true
+function ended({ pid }: Master, limitMs: number): Promise<boolean> {
+  const gone = until('NGINX runs on', () => !isRunning(pid), limitMs / 1000).then(() => true)
+  return gone.catch(() => false)
 }
 
 /** NGINX's last [emerg] line as a sentence for a person. */
@@ -122,16 +117,6 @@ export function workersOf(master: number): Worker[] {
     .map(({ pid, title }) => ({ pid, leaving: title.includes('shutting down') }))
 }
 
-/**
- * The workers that a native master left behind when it was killed. It was started as the leader of a process group, and its
- * workers stay in that. One that was just forked still has the title of the master.
- */
-function orphansOf(master: number): number[] {
-  return processes()
-    .filter(({ pid, group, title }) => group === master && pid !== master && title.startsWith('nginx: '))
-    .map(({ pid }) => pid)
-}
-
 /** Whether a process with this id is an NGINX master whose command line names `dir`. Ids are used again: this is not. */
 export function isMasterOf(pid: number, dir: string): boolean {
   const { title } = inspect(pid) ?? { title: '' }
@@ -145,14 +130,8 @@ export function isRunning(pid: number): boolean {
 
 /** All of them: /proc/PID/task/PID/children may leave some out while others end (proc_pid_task(5)). */
 function processes(): Process[] {
-  return allIds()
-    .map(inspect)
-    .filter((process) => process !== undefined)
-}
-
-function allIds(): number[] {
-  if (!PROC) return (ps(['-axo', 'pid=']) ?? '').trim().split(/\s+/).map(Number)
-  return readdirSync('/proc').map(Number).filter(Number.isInteger)
+  const names = PROC ? readdirSync('/proc') : ps(['-axo', 'pid=']).split(/\s+/)
+  return names.map((name) => inspect(Number(name))).filter((process) => process !== undefined)
 }
 
 const PROC = existsSync('/proc/self/stat')
@@ -160,33 +139,30 @@ const PROC = existsSync('/proc/self/stat')
 function inspect(pid: number): Process | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined
   if (!PROC) return inspectByPs(pid)
-  const stat = read(`/proc/${pid}/stat`)
-  const title = read(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim()
+  const title = readText(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
+  const stat = readText(`/proc/${pid}/stat`)
   // After the name, which may contain anything but a last `)`: state, parent, process group.
-  const [state, parent, group] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? []
-  if (title === undefined || state === undefined || state === 'Z' || state === 'X') return undefined
+  const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (!state || state === 'Z' || state === 'X') return undefined
   return { pid, parent: Number(parent), group: Number(group), title }
 }
 
 function inspectByPs(pid: number): Process | undefined {
-  const line = ps(['-o', 'ppid=,pgid=,state=,command=', '-p', String(pid)]) ?? ''
+  const line = ps(['-o', 'ppid=,pgid=,state=,command=', '-p', String(pid)])
   const [, parent, group, state, title = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/m.exec(line) ?? []
   if (state === undefined || state.startsWith('Z')) return undefined
   return { pid, parent: Number(parent), group: Number(group), title }
 }
 
-function ps(args: string[]): string | undefined {
-  try {
-    return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  } catch {
-    return undefined
-  }
+function ps(args: string[]): string {
+  return spawnSync('ps', args, { encoding: 'utf8' }).stdout ?? ''
 }
 
-function read(path: string): string | undefined {
+/** The text of a file; empty if there is none. */
+export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return undefined
+    return ''
   }
 }

@@ -3,14 +3,7 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Nginx } from '../find/find.ts'
 import { type Address, claimPort, formatAddress } from '../render/address.ts'
-import {
-  type Certificate,
-  CONF,
-  type Front,
-  type MainOptions,
-  type RenderOptions,
-  renderNginx,
-} from '../render/render.ts'
+import { CONF, type Front, type MainOptions, type RenderOptions, renderNginx } from '../render/render.ts'
 import { makeCertificate } from './certificate.ts'
 import { bindRefusal } from './master.ts'
 
@@ -53,40 +46,26 @@ export async function setUp(
     const config = wanted.config(main)
     return { ...main, config, addresses: wanted.listen, chosePorts: false, probe: undefined }
   }
-  const { accessLog, trustedProxies } = wanted
   const fronts: Front[] = []
   for (const front of wanted.fronts) {
     const listen = await settle(
       front.listen,
       fronts.map((one) => one.listen.port),
     )
-    fronts.push({ ...front, listen, ...(await certificateOf(front, http2, main)) })
+    const isTls = front.topology === 'nginx-tls'
+    const certificate = front.certificate ?? (isTls && (await makeCertificate(main.dir)))
+    fronts.push({ ...front, listen, ...(certificate && { certificate }) })
   }
-  const http = { ...(accessLog && { accessLog }), ...(trustedProxies && { trustedProxies }) }
   return {
     ...main,
-    config: renderNginx({ ...main, ...http, fronts, keepaliveMinTimeout, ...(http2 && { http2 }) }),
-    addresses: fronts.map(addressOf),
+    config: renderNginx({ ...wanted, ...main, fronts, keepaliveMinTimeout, http2 }),
+    addresses: fronts.map(({ listen, certificate }) =>
+      certificate ? { ...listen, ca: readFileSync(certificate.certificate, 'utf8') } : listen,
+    ),
     chosePorts: wanted.fronts.some(({ listen }) => listen.port === 0),
     // NGINX responds itself: no app is needed, and none counts a request.
     probe: '/ceiling',
   }
-}
-
-function addressOf({ listen, certificate }: Front): Address {
-  return certificate === undefined ? listen : { ...listen, ca: readFileSync(certificate.certificate, 'utf8') }
-}
-
-/** @throws {Error} if this NGINX speaks no TLS */
-async function certificateOf(
-  { topology, certificate }: Front,
-  http2: Nginx['http2'],
-  { dir }: MainOptions,
-): Promise<{ certificate?: Certificate }> {
-  if (topology !== 'nginx-tls') return {}
-  if (http2 === undefined)
-    throw new Error('This NGINX was built without TLS or HTTP/2: choose another NGINX, or topology nginx.')
-  return { certificate: certificate ?? (await makeCertificate(dir)) }
 }
 
 /** The address with a real port. A given port is tested first: NGINX would retry for seconds before it reports a taken port. */

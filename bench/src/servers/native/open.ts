@@ -68,8 +68,6 @@ const NO_NJS = 'NGINX has no njs module'
 export function whyImpossible(system: System, nginx: Nginx | undefined): string | null {
   if (!needsNginx(system)) return null
   if (nginx === undefined) return 'there is no NGINX'
-  if (system.nginx?.front === 'nginx-tls' && nginx.http2 === undefined)
-    return 'this NGINX was built without TLS or HTTP/2'
   if (!isInNginx(system)) return null
   if (system.app?.env?.NJS_ENGINE === 'qjs' && nginx.njs?.engine !== 'qjs')
     return 'njs has no QuickJS here: it needs a newer NGINX on the PATH, such as that of the image nginx:1.30'
