@@ -8,6 +8,7 @@ import { describe, test } from 'node:test'
 import { until } from '@startgrid/cli/until.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
+import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
 import { APPS } from '../src/apps.ts'
 import { hasTool, type Launch, launch } from '../src/launcher.ts'
 
@@ -17,6 +18,10 @@ import { hasTool, type Launch, launch } from '../src/launcher.ts'
  */
 
 const nginx = await findNginx()
+
+/** What every app sends with JSON, and what the runtime adds. */
+const HEADERS = [...Object.keys(SECURITY_HEADERS), 'content-length', 'content-type', 'x-request-id'].sort()
+const OF_SERVER = ['connection', 'date', 'keep-alive', 'server']
 
 test('an app ends with its launcher, also if that is killed before the app runs', {
   skip: !hasTool('setpriv') && 'only setpriv of Linux asks for a signal then',
@@ -67,6 +72,8 @@ for (const hello of APPS.filter(({ role }) => role === 'hello')) {
       const response = await get('/json?x=1', headers)
       // If it said "close", clients would come back, and meet a socket that is about to be closed.
       assert.deepEqual([response.status, response.headers.get('connection') === 'close'], [200, false])
+      const names = [...response.headers.keys()].filter((name) => !OF_SERVER.includes(name))
+      assert.deepEqual(names, HEADERS)
       assert.equal(await stopped, 0)
       const [line, ...more] = responsesIn(launched)
       assert.deepEqual(more, [])
