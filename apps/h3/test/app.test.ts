@@ -1,10 +1,10 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
-import { H3, HTTPError, readValidatedBody, serve as serveH3 } from 'h3'
+import { H3, HTTPError, handleCors, readValidatedBody, serve as serveH3 } from 'h3'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM } from '#shared/problem.ts'
+import { PROBLEM, type Problem } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
@@ -38,6 +38,48 @@ test('a body that is not valid is 400, and the problem names the field', async (
   match(await broken.text(), /Invalid JSON body/)
   const lost = await app.request('/teas')
   deepEqual(await lost.json(), { type: 'about:blank', title: 'Not Found', status: 404 })
+})
+
+test('issues of any Standard Schema name their fields, and an error with issues keeps its status', async () => {
+  const issues = [{ message: 'no body' }, { message: 'no name', path: [{ key: 'teas' }, 0, { key: 'name' }] }]
+  const schema = { '~standard': { version: 1, vendor: 'other', validate: () => ({ issues }) } } as const
+  const routes = new H3()
+    .post('/400', (event) => readValidatedBody(event, schema))
+    .post('/422', (event) => readValidatedBody(event, schema, { onError: () => ({ status: 422, issues }) }))
+  for (const status of [400, 422]) {
+    const unfit = await createApp(createOptions(), routes).request(`/${status}`, {
+      method: 'POST',
+      body: '{}',
+    })
+    deepEqual([unfit.status, unfit.headers.get('content-type')], [status, PROBLEM])
+    const { errors } = (await unfit.json()) as Problem
+    deepEqual(errors, [
+      { field: '', reason: 'no body' },
+      { field: 'teas.0.name', reason: 'no name' },
+    ])
+  }
+})
+
+test('an error has the headers of handleCors() and all of its own', async () => {
+  const routes = new H3()
+    .use((event) => void handleCors(event, { origin: ['https://shop.example'] }))
+    .get('/private', () => {
+      const headers = new Headers([
+        ['set-cookie', 'a='],
+        ['set-cookie', 'b='],
+      ])
+      throw new HTTPError({ status: 401, headers })
+    })
+  const app = createApp(createOptions(), routes)
+  for (const [path, status, cookies] of [
+    ['/nowhere', 404, []],
+    ['/private', 401, ['a=', 'b=']],
+  ] as const) {
+    const refused = await app.request(path, { headers: { origin: 'https://shop.example' } })
+    equal(refused.status, status)
+    equal(refused.headers.get('access-control-allow-origin'), 'https://shop.example')
+    deepEqual(refused.headers.getSetCookie(), cookies)
+  }
 })
 
 test('a fetched response, whose headers cannot be changed, has those of the app', async () => {

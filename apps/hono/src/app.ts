@@ -7,7 +7,7 @@ import { limitSilence } from '#shared/handler-timeout.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { probes } from './health.ts'
 import { accessLog } from './middleware/access-log.ts'
-import { onError } from './middleware/errors.ts'
+import { onError, throwError } from './middleware/errors.ts'
 import { setRequestId } from './middleware/request-id.ts'
 
 declare module 'hono' {
@@ -36,7 +36,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Hono, lar
     // On Node's response, because one that a route fetches does not have those of `c.header()`.
     c.env.outgoing?.setHeaders(securityHeaders)
     if (c.env.outgoing) limitSilence(c.env.outgoing, config.HANDLER_TIMEOUT_MS)
-    return next()
+    return next().catch(throwError)
   })
   app.use(setRequestId)
   app.route('/', probes) // before the access log, so that probes have no line

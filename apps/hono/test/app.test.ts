@@ -5,6 +5,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'
 import { bodyLimit } from 'hono/body-limit'
+import { HTTPException } from 'hono/http-exception'
 import { validator } from 'hono/validator'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
@@ -85,6 +86,32 @@ test('the response of an HTTPException keeps its headers', async () => {
   const refused = await createApp(createOptions(), locked).request('/private')
   deepEqual([refused.status, refused.headers.get('content-type')], [401, PROBLEM])
   match(refused.headers.get('www-authenticate') ?? '', /^Basic /)
+  const headers = new Headers([
+    ['set-cookie', 'a='],
+    ['set-cookie', 'b='],
+  ])
+  const out = new Hono().get('/out', () => {
+    throw new HTTPException(401, { res: new Response('', { headers }) })
+  })
+  deepEqual((await createApp(createOptions(), out).request('/out')).headers.getSetCookie(), ['a=', 'b='])
+})
+
+test('what is thrown and is no Error is a failure as well', async () => {
+  const routes = new Hono()
+    .get('/object', () => {
+      throw { code: 'secret' }
+    })
+    .get('/nothing', () => Promise.reject())
+  for (const [path, cause] of [
+    ['/object', /secret/],
+    ['/nothing', /undefined/],
+  ] as const) {
+    const { readLines, ...options } = createOptions()
+    const failed = await createApp(options, routes).request(path)
+    deepEqual([failed.status, failed.headers.get('content-type')], [500, PROBLEM])
+    equal((await failed.text()).includes('secret'), false)
+    match(JSON.stringify((await readLines(1))[0]?.err), cause)
+  }
 })
 
 test('the log has the route as it was registered, the raw path and the trace, and no line of a probe', async () => {

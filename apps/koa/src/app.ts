@@ -44,7 +44,11 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
     bodyParser({
       jsonLimit: '64kb',
       formLimit: '64kb',
-      onError: (error, ctx) => ctx.throw(400, error), // unless it has a status, as a body that is too large
+      onError: (error, ctx) => {
+        // The parser pauses a body that is too large, or its decoder, and the next request of the connection would wait.
+        ctx.req.unpipe().resume()
+        ctx.throw(400, error) // unless it has a status, as a body that is too large
+      },
     }),
   )
   app.use(routes.routes())

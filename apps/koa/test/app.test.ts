@@ -1,9 +1,14 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import Router from '@koa/router'
 import request from 'supertest'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
+import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
@@ -52,6 +57,37 @@ test('a failure that is emitted without a context, as in the guide of Koa, is lo
   createApp(options, routes).emit('error', new Error('secret'))
   equal((await readLines(1))[0]?.msg, 'failed')
 })
+
+for (const reason of [undefined, null])
+  test(`a handler that rejects with ${reason}: 500, and logged`, async () => {
+    const { readLines, ...options } = createOptions()
+    const rejecting = new Router().get('/', () => Promise.reject(reason))
+    const { type } = await request(createApp(options, rejecting).callback()).get('/').expect(500)
+    equal(type, PROBLEM)
+    const [failed] = await readLines(2)
+    match(JSON.stringify(failed?.err), /without a reason/)
+  })
+
+for (const coding of ['identity', 'gzip'])
+  test(`after a chunked body (${coding}) over the limit, the connection takes the next request`, async () => {
+    await using app = await start(createOptions())
+    const client = connect(Number(new URL(app.url).port), '127.0.0.1').setEncoding('utf8')
+    const json = JSON.stringify([randomBytes(1024 * 1024).toString('base64')])
+    const body = coding === 'gzip' ? gzipSync(json) : Buffer.from(json)
+    client.write('POST /teas HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n')
+    client.write(
+      `content-encoding: ${coding}\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`,
+    )
+    client.write(body)
+    client.write('\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    client.setTimeout(10_000, () => client.destroy())
+    let received = ''
+    client.on('data', (text) => {
+      received += text
+    })
+    await once(client, 'close')
+    match(received, /^HTTP\/1.1 413 [\s\S]*HTTP\/1.1 200 /)
+  })
 
 test('a method without a route is a problem', async () => {
   const app = createApp(createOptions(), routes).callback()

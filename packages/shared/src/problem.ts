@@ -3,6 +3,9 @@ import { STATUS_CODES } from 'node:http'
 /** The media type of all errors. */
 export const PROBLEM = 'application/problem+json'
 
+/** An error does not keep what its route said of a success, such as `public, max-age=3600`. */
+const NO_STORE = { 'cache-control': 'no-store' }
+
 /** A field of the request that is not valid, such as `items`, and why. */
 export interface FieldError {
   field: string
@@ -42,14 +45,20 @@ export function toProblem(error: unknown): {
     syscall,
   } = Object(error)
   if (name === 'ZodError')
-    return { status: 400, headers: {}, problem: createProblem(400, { errors: issues.map(toFieldError) }) }
+    return {
+      status: 400,
+      headers: NO_STORE,
+      problem: createProblem(400, { errors: issues.map(toFieldError) }),
+    }
   if (typeof expose !== 'boolean' || !(status >= 400 && status <= 599))
-    return { status: 500, headers: {}, problem: createProblem(500) }
+    return { status: 500, headers: NO_STORE, problem: createProblem(500) }
   // An error of the file system names a path of the server, and is exposed by http-errors as well.
   const isPublic = expose && status < 500 && syscall === undefined && message !== STATUS_CODES[status]
-  return { status, headers, problem: createProblem(status, isPublic ? { detail: message } : {}) }
+  const problem = createProblem(status, isPublic ? { detail: message } : {})
+  return { status, headers: { ...NO_STORE, ...headers }, problem }
 }
 
-function toFieldError({ path, message }: { path: PropertyKey[]; message: string }): FieldError {
-  return { field: path.join('.'), reason: message }
+/** Of Zod, or of any other Standard Schema (https://standardschema.dev). */
+export function toFieldError({ path = [], message }: { path?: unknown[]; message: string }): FieldError {
+  return { field: path.map((part) => String(Object(part).key ?? part)).join('.'), reason: message }
 }

@@ -53,12 +53,13 @@ test('an error with `expose` keeps its status and headers', () => {
     [{ status: 499, expose: false }, 499],
   ] as const) {
     const response = thrown({ headers, ...members })
-    deepEqual([response.status, response.problem.status, response.headers], [status, status, headers])
+    deepEqual([response.status, response.problem.status], [status, status])
+    deepEqual(response.headers, { 'cache-control': 'no-store', ...headers })
   }
 })
 
 test('anything else is a fault of ours, such as the 401 of an upstream service', () => {
-  const ours = { status: 500, headers: {}, problem: createProblem(500) }
+  const ours = { status: 500, headers: { 'cache-control': 'no-store' }, problem: createProblem(500) }
   for (const other of [new Error('x'), 'not found', 404, null, undefined]) deepEqual(toProblem(other), ours)
   deepEqual(thrown({ status: 401, headers: { 'www-authenticate': 'x' } }), ours)
   for (const members of [

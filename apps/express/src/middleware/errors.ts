@@ -10,7 +10,9 @@ export const notFound: RequestHandler = () => {
 export const errors: ErrorRequestHandler = (error, request, response, _next) => {
   const isPath = error instanceof URIError && 'status' in error // Express's own, for a path such as /%ff
   const { status, headers, problem } = toProblem(isPath ? createError(400) : error)
-  const isAborted = error?.code === 'ERR_STREAM_PREMATURE_CLOSE' // by the client
+  // By the client: the body stops, or what waited for it.
+  const isLeft = error?.name === 'AbortError' && response.closed
+  const isAborted = isLeft || error?.code === 'ERR_STREAM_PREMATURE_CLOSE'
   if (status >= 500 && !isAborted) request.log.error({ err: error }, 'failed')
   // The client can only learn from a closed connection that its response is incomplete.
   if (response.headersSent) return void response.destroy()

@@ -1,20 +1,23 @@
 import type { H3Event, HTTPError } from 'h3'
-import { type ZodError, z } from 'zod'
-import { PROBLEM, toProblem } from '#shared/problem.ts'
+import { PROBLEM, toFieldError, toProblem } from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. h3 calls `unhandled` what is not an HTTPError. */
-export function onError(error: HTTPError, { context, req }: H3Event): Response {
-  const thrown = error.unhandled ? error.cause : error
-  const { status, headers, problem } = toProblem(error.unhandled ? thrown : expose(error))
+export function onError(error: HTTPError, { context, req, res }: H3Event): Response {
+  const { unhandled, cause, headers: own = [] } = error
+  const thrown = unhandled ? cause : error
+  const { status, headers, problem } = toProblem(unhandled ? thrown : expose(error))
   if (status >= 500 && !req.signal.aborted) context.log.error({ err: thrown }, 'failed')
+  const { issues } = Object(unhandled ? undefined : error.data) // of `readValidatedBody` and its kin
+  if (status < 500 && Array.isArray(issues)) problem.errors = issues.map(toFieldError)
+  // `errHeaders` are those of `handleCors()`. A list, because there may be several Set-Cookie.
+  const all = new Headers([...Object.entries(headers), ...res.errHeaders, ...(unhandled ? [] : own)])
+  all.set('content-type', PROBLEM)
   // srvx reads no more of a body that is too large: the next request of its connection would wait for KEEP_ALIVE_TIMEOUT_MS.
-  const rest = status === 413 ? { connection: 'close' } : {}
-  return Response.json(problem, { status, headers: { ...headers, ...rest, 'content-type': PROBLEM } })
+  if (status === 413) all.set('connection', 'close')
+  return Response.json(problem, { status, headers: all })
 }
 
-function expose({ status, headers = new Headers(), message, data }: HTTPError) {
-  const { issues } = Object(data) as Partial<ZodError> // of `getValidatedQuery` and its kin
-  if (issues) return new z.ZodError(issues)
+function expose({ status, message }: HTTPError) {
   const detail = message === `HTTPError ${status}` ? undefined : message // that of an error without one
-  return { expose: true, status, headers: Object.fromEntries(headers), message: detail }
+  return { expose: true, status, message: detail }
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import type { ErrorHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -15,5 +16,12 @@ export const onError: ErrorHandler = (error, c) => {
 /** Headers are those of the response that middleware makes, such as `www-authenticate` of `basicAuth()`. */
 function expose({ status, message, res }: HTTPException) {
   const headers = [...(res?.headers ?? [])].filter(([name]) => !name.startsWith('content-'))
-  return { expose: true, status, message: message || undefined, headers: Object.fromEntries(headers) }
+  const cookies = res?.headers.getSetCookie() ?? []
+  const own = { ...Object.fromEntries(headers), ...(cookies.length > 1 && { 'set-cookie': cookies }) }
+  return { expose: true, status, message: message || undefined, headers: own }
+}
+
+/** Hono calls `onError` only for an Error (https://github.com/honojs/hono/issues/667). */
+export function throwError(thrown: unknown): never {
+  throw thrown instanceof Error ? thrown : new Error(`A handler threw ${inspect(thrown)}.`)
 }

@@ -8,7 +8,8 @@ export const errors: Middleware = async (ctx, next) => {
     await next()
     if (ctx.status >= 400 && ctx.body === undefined && ctx.respond !== false)
       send(ctx, ctx.status, createProblem(ctx.status))
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown ?? new Error('A handler rejected without a reason.')
     if (ctx.headerSent) throw error
     ctx.app.emit('error', error, ctx)
     const { status, headers, problem } = toProblem(error)
@@ -19,12 +20,13 @@ export const errors: Middleware = async (ctx, next) => {
 
 /** Koa emits `error` also for a stream that fails, then twice. A route may emit it without a context. The cause of a failure is in the log only. */
 export function onError(log: Logger) {
-  return (error: { code?: string }, ctx?: Context): void => {
+  return (error: { code?: string; name?: string }, ctx?: Context): void => {
     if (ctx?.state.failure === error) return
     if (ctx) ctx.state.failure = error
-    // By the client: the socket failed. A body that fails destroys the response.
+    // By the client: what waits for it stops, or the socket failed. A body that fails destroys the response.
+    const isLeft = error.name === 'AbortError' && ctx?.res.closed
     const isReset = error === ctx?.req.socket.errored && error !== ctx.res.errored
-    const isAborted = isReset || error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+    const isAborted = isLeft || isReset || error.code === 'ERR_STREAM_PREMATURE_CLOSE'
     if (toProblem(error).status >= 500 && !isAborted) (ctx?.log ?? log).error({ err: error }, 'failed')
     // The client can only learn from a closed connection that its response is incomplete.
     if (ctx?.headerSent) ctx.res.destroy()

@@ -87,6 +87,7 @@ export function testApp(start: Start): void {
       const response = await fetch(`${app.url}/${way}`, { headers: { 'x-request-id': 'r-1' } })
       equal(response.status, 500)
       equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM)
+      equal(response.headers.get('cache-control'), 'no-store') // also if the route has set another
       deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
       const [failed, completed, ...others] = await readLines(2)
       deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
