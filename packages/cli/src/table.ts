@@ -3,7 +3,7 @@ import { indented, wrap } from './text.ts'
 
 /** Tables for people: plain columns on a terminal, bars in Markdown. */
 
-export interface Column {
+interface Column {
   heading: string
   align: 'left' | 'right'
   /** Columns with priority 0 are always shown. If a table is too wide, columns with the highest number are dropped first. */

@@ -121,7 +121,7 @@ export type Runtime = 'node' | 'bun' | 'nginx'
 /** What an app may lack. */
 export type Capability = 'stream'
 
-export interface Absence {
+interface Absence {
   readonly role: Role
   readonly capability: Capability
   /** In Markdown, as a clause. */

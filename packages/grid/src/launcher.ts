@@ -17,7 +17,7 @@ export interface Startable {
 }
 
 /** The first line of an app, once it listens. */
-export interface Ready {
+interface Ready {
   pid: number
   /** `http://host:port`, `https://host:port` or `unix:path` */
   address: string

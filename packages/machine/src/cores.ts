@@ -93,7 +93,7 @@ export function pin(pids: readonly number[], cpu: number | string): void {
 }
 
 /** The logical CPUs of this machine, as the kernel describes them (https://docs.kernel.org/admin-guide/cputopology.html). */
-export interface Cpu {
+interface Cpu {
   number: number
   /** Logical CPUs of the same physical core, itself included: what one of them does slows the others. */
   siblings: number[]

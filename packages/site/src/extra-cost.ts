@@ -27,7 +27,7 @@ interface ExtraCost extends Interval {
   framework: string
 }
 
-export interface Extra {
+interface Extra {
   /** Machine and day. */
   title: string
   panels: {

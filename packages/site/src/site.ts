@@ -13,7 +13,7 @@ const REPORT_STYLE = fileURLToPath(import.meta.resolve('@startgrid/bench/src/rep
 /** What no page is made of: what tests need, what a page includes, and what is not of the repository. */
 const IGNORED = ['**/test/**', '**/fixtures/**', '**/dist/**', '**/.*/**', 'bench/results/**', '**/static/**']
 
-export interface SiteOptions {
+interface SiteOptions {
   /** A directory, which is emptied. */
   output: string
   /** Path under which the site is published: `/` or `/startgrid/`. */

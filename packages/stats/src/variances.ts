@@ -2,7 +2,7 @@ import { mean, median, sampleVariance } from './moments.ts'
 import { fitTwoWay, type Layout, type TwoWayFit, type Variance } from './two-way.ts'
 
 /** The variance of one row: a part that all rows share, and a part from its own values. */
-export interface RowVariance {
+interface RowVariance {
   variance: number
   /** The part of `variance` that comes from the prior: all rows have it in common, so it counts as one estimate. */
   shared: number

@@ -7,7 +7,7 @@ export interface Fragment {
 }
 
 /** How the end of a body is known (RFC 9112 section 6.3). */
-export type Framing = 'none' | 'length' | 'chunked' | 'close'
+type Framing = 'none' | 'length' | 'chunked' | 'close'
 
 /** A response as it stood on the wire. */
 export interface Response {

@@ -51,7 +51,7 @@ export interface Options {
   signal?: AbortSignal
 }
 
-export interface Report {
+interface Report {
   /** Protocol, cipher and ALPN of the first connection; undefined without TLS. */
   tls: string | undefined
   /** Names of checks. */

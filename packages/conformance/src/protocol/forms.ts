@@ -4,7 +4,7 @@
  * `reject`: respond with one of the statuses. `refuse`: the same, and close the connection. `close`: any response, then close.
  * `mend`: reject it, or read it as the RFC says. `serve`: respond to it and to the request behind it.
  */
-export type Duty = 'reject' | 'refuse' | 'close' | 'mend' | 'serve'
+type Duty = 'reject' | 'refuse' | 'close' | 'mend' | 'serve'
 
 interface Demand {
   readonly duty: Duty

@@ -14,7 +14,7 @@ const CONNECT_MS = 30_000
 const AT_ONCE = 8
 
 /** Deviations of a server from RFC 9112. */
-export interface Deviations {
+interface Deviations {
   /** One sentence per violated MUST. */
   readonly findings: string[]
   /** At most one sentence, about deviations from recommendations. */

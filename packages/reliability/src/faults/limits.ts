@@ -26,7 +26,7 @@ export const limits: Fault = {
 }
 
 /** A request that is too large in some way. */
-export interface Oversized {
+interface Oversized {
   readonly what: string
   readonly request: Request
   /** Right statuses; `closed` where a server may close while the client still sends (RFC 9112 section 9.6). */
