@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Instance } from '../src/run/instance.ts'
 import {
@@ -11,6 +10,7 @@ import {
   assertOwn,
   assertProblem,
   frontOf,
+  makeDirectory,
   request,
   type Sent,
   skip,
@@ -62,18 +62,12 @@ const SPELLINGS = [
 ]
 
 describe('assets', { skip }, () => {
-  let directory: string
+  const directory = makeDirectory('startgrid ässets-')
   let instance: Instance
 
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'startgrid ässets-'))
     await makeAssets(directory)
     instance = await start({ fronts: [frontOf(app.address, { serveAssets: directory })] })
-  })
-
-  after(async () => {
-    await instance?.stop()
-    await rm(directory, { recursive: true, force: true })
   })
 
   const ask = (target: string, { headers = [], ...options }: Omit<Sent, 'target'> = {}) =>

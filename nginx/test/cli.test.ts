@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, readFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { type Address, claimPort } from '../src/render/address.ts'
 import { isRunning, workersOf } from '../src/run/master.ts'
-import { ANY, app, nginx, request, skip } from './support.ts'
+import { ANY, app, makeDirectory, nginx, request, skip } from './support.ts'
 
 const SCRIPT = join(import.meta.dirname, '..', 'src', 'cli.ts')
 
@@ -52,15 +51,9 @@ async function outcomeOf(address: Address, agent: Agent): Promise<string> {
 }
 
 describe('cli', { skip }, () => {
-  let runtime: string
+  const runtime = makeDirectory('startgrid-cli-')
 
-  before(async () => {
-    runtime = await mkdtemp(join(tmpdir(), 'startgrid-cli-'))
-  })
-  after(async () => {
-    await cli('stop')
-    await rm(runtime, { recursive: true, force: true })
-  })
+  after(() => cli('stop'))
 
   async function cli(...args: string[]) {
     const env = { ...process.env, XDG_RUNTIME_DIR: runtime }

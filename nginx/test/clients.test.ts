@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { claimPort } from '../src/render/address.ts'
 import { renderNginx } from '../src/render/render.ts'
@@ -49,10 +49,6 @@ describe('failures', { skip }, () => {
     instance = await start({ workers: 2, fronts: [frontOf(upstream, { copies: others })] })
   })
 
-  after(async () => {
-    await instance?.stop()
-  })
-
   const ask = async (target: string, method = 'GET') => {
     const { status } = await request(addressOf(instance), target, { method })
     return status
@@ -96,7 +92,6 @@ describe('failures', { skip }, () => {
 /** `server/microcache.conf` gives nobody what is another client's, also in front of everything. */
 describe('microcache', { skip }, () => {
   let shop: Awaited<ReturnType<typeof serve>>
-  const instances: Instance[] = []
 
   before(async () => {
     // Each response has an id of its own. A page says that it is private, as those of the apps do; /own only sets a cookie.
@@ -106,14 +101,11 @@ describe('microcache', { skip }, () => {
       response.setHeader('x-request-id', String(Math.random())).end(String(Math.random()))
     })
   })
-  after(async () => {
-    for (const instance of instances) await instance.stop()
-  })
 
   /** @param more lines of the location beside the include */
   async function cache(more = ''): Promise<string> {
     const listen = { ...ANY, port: await claimPort(ANY) }
-    const instance = await start({
+    await start({
       listen: [listen],
       config: (main) =>
         renderNginx({
@@ -125,7 +117,6 @@ describe('microcache', { skip }, () => {
           `location / {\n include startgrid/server/microcache.conf;\n${more}\n`,
         ),
     })
-    instances.push(instance)
     return `http://127.0.0.1:${listen.port}`
   }
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { METHODS } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { claimPort } from '../src/render/address.ts'
 import { renderNginx } from '../src/render/render.ts'
 import type { Instance } from '../src/run/instance.ts'
@@ -15,6 +13,7 @@ import {
   assertProblem,
   exchange,
   frontOf,
+  makeDirectory,
   request,
   type Sent,
   skip,
@@ -79,21 +78,15 @@ const REFUSED: readonly (readonly [what: string, status: number, requests: reado
 ]
 
 describe('contract', { skip }, () => {
-  let directory: string
   let onSocket: App
   let instance: Instance
 
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'startgrid tést-'))
-    const socketPath = join(directory, 'app.sock')
+    const socketPath = join(makeDirectory('startgrid tést-'), 'app.sock')
     onSocket = await startApp(socketPath)
     const dead = { host: '127.0.0.1', port: 1 }
     const upstreams = [app.address, { socketPath }, dead]
     instance = await start({ fronts: upstreams.map((one, at) => frontOf(one, { name: `app-${at}` })) })
-  })
-  after(async () => {
-    await instance?.stop()
-    await rm(directory, { recursive: true, force: true })
   })
 
   const address = (front = 0) => instance.addresses[front] ?? ANY
@@ -197,16 +190,12 @@ describe('contract', { skip }, () => {
     const [, location = ''] = /```nginx\n(location \/reports\/ \{[^`]*)```/.exec(documentation) ?? []
     const listen = { ...ANY, port: await claimPort(ANY) }
     const fronts = [frontOf(app.address, { listen })]
-    const other = await start({
+    await start({
       listen: [listen],
       config: (main) => renderNginx({ ...main, fronts }).replace(/^ *# For error_page/m, `${location}$&`),
     })
-    try {
-      await request(listen, '/reports/1', { headers: ['X-Request-Id: mine'] })
-      const { connection: _, ...seen } = app.received()
-      assert.deepEqual(seen, { ...OF_CLIENT, 'x-report': 'yes', 'x-request-id': 'mine' })
-    } finally {
-      await other.stop()
-    }
+    await request(listen, '/reports/1', { headers: ['X-Request-Id: mine'] })
+    const { connection: _, ...seen } = app.received()
+    assert.deepEqual(seen, { ...OF_CLIENT, 'x-report': 'yes', 'x-request-id': 'mine' })
   })
 })

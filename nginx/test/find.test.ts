@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { isDebianLike } from '../src/find/download.ts'
 import { type FindOptions, findNginx } from '../src/find/find.ts'
 import { startNginx } from '../src/run/instance.ts'
-import { ANY, addressOf, frontOf, request } from './support.ts'
+import { ANY, addressOf, frontOf, makeDirectory, request } from './support.ts'
 
 /** Finds one with these variables in the environment. */
 async function findWith(variables: Record<string, string>, options?: FindOptions) {
@@ -18,12 +17,7 @@ async function findWith(variables: Record<string, string>, options?: FindOptions
 }
 
 describe('with programs that only look like NGINX', () => {
-  let directory: string
-
-  before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'startgrid-find-'))
-  })
-  after(() => rm(directory, { recursive: true, force: true }))
+  const directory = makeDirectory('startgrid-find-')
 
   /** A directory for the PATH with scripts of these names. */
   async function stub(name: string, scripts: Record<string, string>): Promise<string> {
@@ -81,26 +75,22 @@ test("full: download: the distribution's packages, unpacked and not installed", 
   skip: (await isDebianLike()) ? false : 'not a Debian-like system: there is nothing to unpack',
   timeout: 600_000,
 }, async (context) => {
-  const cache = await mkdtemp(join(tmpdir(), 'startgrid-cache-'))
+  const cache = makeDirectory('startgrid-cache-')
   const find = (options?: FindOptions) =>
     findWith({ XDG_CACHE_HOME: cache, STARTGRID_NGINX: 'download' }, options)
   const before = await stat('/var/lib/dpkg/status')
-  try {
-    const found = await find()
-    if (found.kind === 'none') return context.skip(`${found.describe()} (a Debian mirror is needed once)`)
-    assert.equal(found.kind, 'download')
-    assert.ok(found.binary.path.startsWith(cache))
-    assert.ok(found.njs?.module?.startsWith(cache))
-    assert.match(found.describe(), /unpacked from the system's packages; njs /)
-    assert.equal((await stat('/var/lib/dpkg/status')).mtimeMs, before.mtimeMs)
+  const found = await find()
+  if (found.kind === 'none') return context.skip(`${found.describe()} (a Debian mirror is needed once)`)
+  assert.equal(found.kind, 'download')
+  assert.ok(found.binary.path.startsWith(cache))
+  assert.ok(found.njs?.module?.startsWith(cache))
+  assert.match(found.describe(), /unpacked from the system's packages; njs /)
+  assert.equal((await stat('/var/lib/dpkg/status')).mtimeMs, before.mtimeMs)
 
-    const instance = await startNginx(found, { fronts: [frontOf({ ...ANY, port: 9 })] })
-    assert.equal((await request(addressOf(instance), '/ceiling')).body.toString(), 'Hello World!')
-    await instance.stop()
+  const instance = await startNginx(found, { fronts: [frontOf({ ...ANY, port: 9 })] })
+  assert.equal((await request(addressOf(instance), '/ceiling')).body.toString(), 'Hello World!')
+  await instance.stop()
 
-    // What is there already needs no download.
-    assert.equal((await find({ download: false })).kind, 'download')
-  } finally {
-    await rm(cache, { recursive: true, force: true })
-  }
+  // What is there already needs no download.
+  assert.equal((await find({ download: false })).kind, 'download')
 })

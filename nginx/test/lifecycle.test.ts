@@ -3,14 +3,13 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import { type MainOptions, renderMain, renderTemporaryPaths } from '../src/render/render.ts'
 import { isRunning } from '../src/run/master.ts'
-import { ANY, addressOf, app, exchange, frontOf, request, skip, start } from './support.ts'
+import { ANY, addressOf, app, exchange, frontOf, makeDirectory, request, skip, start } from './support.ts'
 
 /** How an NGINX starts, stops and ends. */
 
@@ -100,7 +99,6 @@ describe('lifecycle', { skip }, () => {
     const { code, signal } = await instance.exited
     assert.ok(code !== 0 || signal === 'SIGKILL')
     await gone(workers)
-    await instance.stop()
   })
 
   test('pins master and workers', { skip: process.platform !== 'linux' && 'Linux only' }, async () => {
@@ -109,11 +107,10 @@ describe('lifecycle', { skip }, () => {
       const text = execFileSync('taskset', ['--cpu-list', '--pid', String(pid)], { encoding: 'utf8' })
       assert.match(text, /: 0$/m)
     }
-    await instance.stop()
   })
 
   test('the access log is JSON, without probes', async () => {
-    const log = join(tmpdir(), `startgrid-log-${process.pid}`)
+    const log = join(makeDirectory('startgrid-log-'), 'access.log')
     const instance = await startFront({ accessLog: `${log} startgrid if=$logged` })
     const address = addressOf(instance)
     for (const target of ['/livez', '/readyz?x', '/ceiling']) await request(address, target)
@@ -128,6 +125,5 @@ describe('lifecycle', { skip }, () => {
     assert.deepEqual(first, ['logged-1', '/json', 200, '200'])
     assert.deepEqual(second?.slice(1), ['GET /%zz HTTP/1.1', 400, ''])
     assert.deepEqual(others, [])
-    await rm(log)
   })
 })

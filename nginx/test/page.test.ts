@@ -1,25 +1,22 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { chromium, type Page } from 'playwright-core'
 import { type PageApp, renderPage, writePage } from '../page/render.ts'
 import { claimPort, formatAddress } from '../src/render/address.ts'
 import { renderNginx } from '../src/render/render.ts'
-import type { Instance } from '../src/run/instance.ts'
-import { ANY, request, serve, skip, start } from './support.ts'
+import { ANY, makeDirectory, request, serve, skip, start } from './support.ts'
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 /** Two frameworks in two roles: one is ready, one is not, one hangs up, one does not run. */
 describe('landing page', { skip }, () => {
-  const directory = mkdtempSync(join(tmpdir(), 'startgrid-page-'))
+  const directory = makeDirectory('startgrid-page-')
   const results = join(directory, 'results')
   const listen = { ...ANY }
-  let instance: Instance
 
   before(async () => {
     const apps = [
@@ -34,11 +31,7 @@ describe('landing page', { skip }, () => {
     const page = renderPage({ listen: formatAddress(listen), root, results, accessLog: 'off', apps })
     const config = (main: { dir: string; workers: number }) =>
       renderNginx({ ...main, fronts: [], blocks: [page] })
-    instance = await start({ listen: [listen], config })
-  })
-  after(async () => {
-    await instance?.stop()
-    rmSync(directory, { recursive: true, force: true })
+    await start({ listen: [listen], config })
   })
 
   async function startApp(framework: string, role: string, port: number, ready: string): Promise<PageApp> {

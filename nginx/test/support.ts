@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener, STATUS_CODES } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { after } from 'node:test'
 import { ask } from '@startgrid/wire/client.ts'
 import { connect, type Target } from '@startgrid/wire/target.ts'
 import { SECURITY_HEADERS } from '../../packages/shared/src/security.ts'
@@ -18,10 +22,27 @@ export const skip = found.kind === 'none' && found.describe()
 /** Any free port. */
 export const ANY = { host: '127.0.0.1', port: 0 }
 
-/** Starts the NGINX to test with. */
+const instances: Instance[] = []
+const directories: string[] = []
+
+after(async () => {
+  await Promise.all(instances.map((instance) => instance.stop()))
+  for (const directory of directories) rmSync(directory, { recursive: true })
+})
+
+/** Starts the NGINX to test with. It is stopped after the last test. */
 export async function start(options: Parameters<typeof startNginx>[1]): Promise<Instance> {
   if (nginx === undefined) throw new Error('skipped')
-  return startNginx(nginx, options)
+  const instance = await startNginx(nginx, options)
+  instances.push(instance)
+  return instance
+}
+
+/** A directory, which is removed after the last test. */
+export function makeDirectory(prefix: string): string {
+  const directory = mkdtempSync(join(tmpdir(), prefix))
+  directories.push(directory)
+  return directory
 }
 
 /** Where it listens first. */

@@ -1,22 +1,30 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { makeCertificate } from '../src/run/certificate.ts'
 import type { Instance } from '../src/run/instance.ts'
-import { addressOf, app, assertOwn, frontOf, type RawResponse, request, skip, start } from './support.ts'
+import {
+  addressOf,
+  app,
+  assertOwn,
+  frontOf,
+  makeDirectory,
+  type RawResponse,
+  request,
+  skip,
+  start,
+} from './support.ts'
 
 /** What TLS and HTTP/2 add at the edge. That all else is as without them, contract.test.ts and the conformance suite show. */
 
 const DAY_MS = 86_400_000
 
 describe('tls', { skip }, () => {
-  let directory: string
   let instance: Instance
 
   const startFront = (certificate?: Awaited<ReturnType<typeof makeCertificate>>) =>
@@ -26,12 +34,7 @@ describe('tls', { skip }, () => {
     })
 
   before(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'startgrid-tls-'))
     instance = await startFront()
-  })
-  after(async () => {
-    await instance?.stop()
-    rmSync(directory, { recursive: true, force: true })
   })
 
   const address = (): { host: string; port: number; ca?: string } => addressOf(instance)
@@ -87,13 +90,12 @@ describe('tls', { skip }, () => {
 
   test('a given certificate; with the key of another, it is one sentence', async () => {
     const [given, other] = await Promise.all(
-      ['given', 'other'].map((name) => makeCertificate(mkdtempSync(join(directory, name)))),
+      ['startgrid-given-', 'startgrid-other-'].map((prefix) => makeCertificate(makeDirectory(prefix))),
     )
     assert.ok(given && other)
     const edge = await startFront(given)
     assert.equal(addressOf(edge).ca, readFileSync(given.certificate, 'utf8'))
     assert.equal((await request(addressOf(edge), '/json')).status, 200)
-    await edge.stop()
     const mismatch = /^NGINX refuses its configuration: .*key values mismatch.*\.$/
     await assert.rejects(startFront({ ...given, key: other.key }), { message: mismatch })
   })
