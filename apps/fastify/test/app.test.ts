@@ -1,10 +1,11 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { AppOptions } from '#shared/app-options.ts'
-import { createOptions, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
+import { createOptions, ERROR, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 
@@ -29,6 +30,55 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
 test('an error that is sent with a status of the route keeps it, and its message', async () => {
   const response = await createApp(createOptions(), routes).inject('/errors/sends')
   deepEqual([response.statusCode, response.json().detail], [409, 'It is there.'])
+})
+
+test('the status of a dependency is not that of the route, also while something traces requests', async (t) => {
+  const trace = () => {} // as telemetry.ts and Sentry do
+  subscribe('tracing:fastify.request.handler:start', trace)
+  t.after(() => unsubscribe('tracing:fastify.request.handler:start', trace))
+  const app = createApp(createOptions(), async (scope) => {
+    const fail = (error: object) => {
+      throw Object.assign(new Error('secret'), error)
+    }
+    scope.get('/axios', async () => fail({ status: 401 }))
+    scope.get('/sync', () => fail({ statusCode: 404 }))
+    scope.get('/chosen', (_request, reply) => fail({ status: 401, cause: reply.code(409) }))
+  })
+  for (const [path, status, detail] of [
+    ['/axios', 500, undefined],
+    ['/sync', 500, undefined],
+    ['/chosen', 409, 'secret'],
+  ] as const) {
+    const response = await app.inject(path)
+    deepEqual([response.statusCode, response.json().status, response.json().detail], [status, status, detail])
+  }
+})
+
+test('@fastify/rate-limit and @fastify/basic-auth may throw a plain error after its header', async () => {
+  const app = createApp(createOptions(), async (scope) => {
+    for (const [header, statusCode] of [
+      ['retry-after', 429],
+      ['www-authenticate', 401],
+    ] as const)
+      scope.get(`/${statusCode}`, async (_request, reply) => {
+        reply.header(header, '60')
+        throw Object.assign(new Error('Wait.'), { statusCode })
+      })
+  })
+  for (const status of [429, 401]) {
+    const { statusCode, ...response } = await app.inject(`/${status}`)
+    deepEqual([statusCode, response.json().detail], [status, 'Wait.'])
+  }
+})
+
+test('a handler may throw anything: 500, and logged', async () => {
+  for (const thrown of [undefined, null, 'secret', { code: 1 }]) {
+    const { readLines, ...options } = createOptions()
+    const app = createApp(options, async (scope) => void scope.get('/', () => Promise.reject(thrown)))
+    const response = await app.inject('/')
+    deepEqual(response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
+    equal((await readLines(1))[0]?.level, ERROR)
+  }
 })
 
 test('a body that is not valid is 400, and the problem names the field', async () => {
@@ -60,6 +110,10 @@ test('a stream that fails is logged once, before its first byte and after it', a
   const app = createApp(options, async (scope) => {
     scope.get('/early', (_request, reply) => reply.send(Readable.from(fail())))
     scope.get('/late', (_request, reply) => reply.send(ReadableStream.from(fail('half'))))
+    scope.get(
+      '/fetched',
+      () => new Response(ReadableStream.from(fail('half')).pipeThrough(new TextEncoderStream())),
+    )
   })
   await app.ready()
   await using served = await serve(app.server)
@@ -67,11 +121,14 @@ test('a stream that fails is logged once, before its first byte and after it', a
     (await fetch(`${served.url}/${id}`, { headers: { 'x-request-id': id } })).text()
   await ask('early')
   await rejects(ask('late'))
+  await rejects(ask('fetched'))
   await ask('nowhere')
-  const told = (await readLines(5)).map(({ requestId, msg }) => `${requestId} ${msg}`).sort()
+  const told = (await readLines(7)).map(({ requestId, msg }) => `${requestId} ${msg}`).sort()
   deepEqual(told, [
     'early failed',
     'early request completed',
+    'fetched failed',
+    'fetched request completed',
     'late failed',
     'late request completed',
     'nowhere request completed',

@@ -16,9 +16,10 @@ const { upload } = await import('../recipes/upload.ts')
 
 async function start(options: AppOptions) {
   const app = createApp(options, async (routes) => {
-    for (const recipe of [body, chat, database, events, relay, secondPage, session, staticFiles, upload])
+    for (const recipe of [body, database, events, relay, secondPage, session, staticFiles, upload])
       routes.register(recipe)
   })
+  app.register(chat) // of all the places, the one after the plugin that waits until the app has drained
   await app.ready()
   options.health.signal.addEventListener('abort', () => void app.close()) // as in server.ts
   return serve(app.server)

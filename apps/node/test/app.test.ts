@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
-import { createOptions, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
+import { createOptions, ERROR, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { route } from '../src/router.ts'
@@ -92,4 +92,12 @@ test('an upload that the client breaks off is no failure', async () => {
     lines.map(({ msg }) => msg),
     ['request completed'],
   )
+})
+
+test('a handler may throw anything: 500, and logged', async () => {
+  const { readLines, ...options } = createOptions()
+  await using app = await serve(createApp(options, [route('GET', '/', () => Promise.reject(null))]))
+  equal((await fetch(app.url)).status, 500)
+  const [failed] = await readLines(2)
+  equal(failed?.level, ERROR)
 })

@@ -13,16 +13,21 @@ export function limitSilence(
   headers: () => Readonly<Record<string, unknown>> = () => response.getHeaders(),
 ): void {
   response.setTimeout(ms, () => {
-    const { socket } = response.req
+    const { socket, method } = response.req
     if (response.headersSent) return void socket.destroy() // `destroySoon` would wait for a client that never reads
     response.statusCode = 503 // for the log
     const body = JSON.stringify(createProblem(503))
     const length = Buffer.byteLength(body)
-    const own = { 'content-type': PROBLEM, 'content-length': length, connection: 'close' }
-    const head = Object.entries({ ...headers(), ...own }).flatMap(
-      ([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`), // each cookie is a header of its own
-    )
-    socket.write(`HTTP/1.1 503 Service Unavailable\r\n${head.join('')}\r\n${body}`)
+    const own = {
+      'content-type': PROBLEM,
+      'content-length': length,
+      'cache-control': 'no-store',
+      connection: 'close',
+    }
+    const head = Object.entries({ ...headers(), ...own })
+      .flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}`)) // each cookie is a header of its own
+      .map((line) => `${line.replace(/[\r\n]/g, ' ')}\r\n`) // Node has not checked those of a framework
+    socket.write(`HTTP/1.1 503 Service Unavailable\r\n${head.join('')}\r\n${method === 'HEAD' ? '' : body}`)
     socket.destroySoon()
   })
 }

@@ -56,8 +56,16 @@ export class Health {
     this.#stop.abort()
   }
 
-  /** Called after the last response. */
+  /** Called after the last response. It rejects if a closer failed, after it has called the others. */
   async close(): Promise<void> {
-    for (const closer of this.#closers) await closer()
+    const errors: unknown[] = []
+    for (const closer of this.#closers) {
+      try {
+        await closer()
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, 'not all was closed')
   }
 }

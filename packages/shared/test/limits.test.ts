@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { limitSilence } from '../src/handler-timeout.ts'
@@ -37,10 +38,25 @@ test('a handler that is too late: 503 with the headers so far, and the connectio
     'x-request-id': 'r-1',
     'content-type': 'application/problem+json',
     'content-length': '65',
+    'cache-control': 'no-store',
     connection: 'close',
   })
   told.resolve()
   await responded.promise
+})
+
+test('a header that nobody has checked stays one, and HEAD gets no body', async () => {
+  await using server = await serve((_request, response) =>
+    limitSilence(response, 400, () => ({ 'x-echo': 'a\r\nset-cookie: s=1' })),
+  )
+  const client = connect(Number(new URL(server.url).port), '127.0.0.1')
+  client.write('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const [head = '', body] = (await text(client)).split('\r\n\r\n')
+  deepEqual(head.split('\r\n').slice(0, 2), [
+    'HTTP/1.1 503 Service Unavailable',
+    'x-echo: a  set-cookie: s=1',
+  ])
+  equal(body, '')
 })
 
 test('a response that began and then stops is cut', async () => {

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { startNode } from '@startgrid/cli/test-programs.ts'
@@ -153,4 +153,16 @@ test('what is to be closed is closed one after the other, the newest first', asy
   })
   await health.close()
   deepEqual(steps, ['queue begins', 'queue ends', 'database'])
+})
+
+test('a closer that throws or rejects does not keep the others open, and is told', async () => {
+  const { health } = recordHealth()
+  const steps: string[] = []
+  health.onClose(() => steps.push('database'))
+  health.onClose(() => Promise.reject(new Error('queue')))
+  health.onClose(() => {
+    throw new Error('telemetry')
+  })
+  await rejects(health.close(), { errors: [new Error('telemetry'), new Error('queue')] })
+  deepEqual(steps, ['database'])
 })

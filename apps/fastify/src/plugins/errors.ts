@@ -1,38 +1,47 @@
-import { Readable } from 'node:stream'
-import type { FastifyError, FastifySchemaValidationError } from 'fastify'
+import {
+  type FastifyError,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifySchemaValidationError,
+  LogController,
+} from 'fastify'
 import fp from 'fastify-plugin'
 import { createProblem, type FieldError, PROBLEM, toProblem } from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export default fp(async (app) => {
-  app.setErrorHandler<FastifyError & { expose?: boolean }>((error, request, reply) => {
+  app.setErrorHandler((thrown: unknown, request, reply) => {
+    const error: FastifyError & { expose?: boolean; status?: number } = Object(thrown) // anything may be thrown
     if (error.validation) {
       const problem = createProblem(400, { errors: error.validation.map(toFieldError) })
       return reply.code(400).type(PROBLEM).send(problem)
     }
     if (error.name === 'FastifyError') error.expose ??= true // FST_ERR_…, and those of @fastify/error
-    if (reply.statusCode >= 400) Object.assign(error, { statusCode: reply.statusCode, expose: true }) // of `reply.code(409)`
+    // @fastify/rate-limit and @fastify/basic-auth give the reply its header, and then throw a plain error.
+    if (reply.hasHeader('retry-after') || reply.hasHeader('www-authenticate')) error.expose ??= true
+    // Of `reply.code(409)`. If something subscribes to its diagnostics channel, Fastify itself sets that of the error, or 500.
+    if (reply.statusCode >= 400 && ![error.statusCode, error.status, 500].includes(reply.statusCode))
+      Object.assign(error, { status: reply.statusCode, expose: true })
     const { status, headers, problem } = toProblem(error)
-    const isAborted = error.code === 'ECONNRESET' && request.raw.readableAborted // by the client
-    if (status >= 500 && !isAborted) request.log.error({ err: error }, 'failed')
+    const isAborted = // by the client
+      (error.code === 'ECONNRESET' && request.raw.readableAborted) ||
+      (error.name === 'AbortError' && reply.raw.closed)
+    if (status >= 500 && !isAborted) request.log.error({ err: thrown }, 'failed')
     if (!reply.raw.headersSent) return reply.code(status).headers(headers).type(PROBLEM).send(problem)
     // The client can only learn from a closed connection that its response is incomplete.
     reply.hijack().raw.destroy()
     return reply
   })
 
-  // Fastify destroys a response whose stream fails amid it. A failure before its first byte comes to the handler above.
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const stream = payload instanceof ReadableStream ? Readable.fromWeb(payload) : payload
-    if (stream instanceof Readable)
-      stream.once('error', (err) => {
-        if (reply.raw.headersSent && !reply.raw.destroyed) request.log.error({ err }, 'failed')
-      })
-    done(null, stream)
-  })
-
   app.setNotFoundHandler((_request, reply) => reply.notFound())
 })
+
+/** Fastify destroys a response whose stream fails amid it. A failure before its first byte comes to the handler above. */
+export class StreamErrors extends LogController {
+  override streamError(err: Error, request: FastifyRequest, reply: FastifyReply): void {
+    if (!reply.raw.destroyed) request.log.error({ err }, 'failed') // else the client has left
+  }
+}
 
 function toFieldError({
   instancePath,

@@ -5,7 +5,10 @@ import type { Context } from '../context.ts'
 export function onError(context: Context, error: unknown): void {
   const { request, response, log } = context
   const { status, headers, problem } = toProblem(error)
-  const isAborted = Object(error).code === 'ERR_STREAM_PREMATURE_CLOSE' || error === request.errored // by the client
+  const { name, code } = Object(error)
+  const isAborted = // by the client
+    code === 'ERR_STREAM_PREMATURE_CLOSE' ||
+    (response.closed && (name === 'AbortError' || error === request.errored))
   if (status >= 500 && !isAborted) log.error({ err: error }, 'failed')
   // The client can only learn from a closed connection that its response is incomplete.
   if (response.headersSent) return void response.destroy()
