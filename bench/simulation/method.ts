@@ -23,11 +23,7 @@ export async function measureByBenchmark(
   world: World,
   { heats, seed }: RunOptions,
 ): Promise<Simulated & { result(): Result }> {
-  const options = {
-    ...readOptions(['--only', APPS.join(',')]),
-    seed,
-    heats,
-  }
+  const options = { ...readOptions(['--only', APPS.join(',')]), seed, heats }
   const experiment = gridExperiment(options)
   const result = createResult(experiment, options, '')
   result.settings.cores = { server: 0, generator: 1 }

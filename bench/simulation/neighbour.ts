@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { flag, helpOf, readCommandLine, text } from '@startgrid/cli/options.ts'
+import { flag, helpOf, integer, readCommandLine, text } from '@startgrid/cli/options.ts'
 import { createRandom, type Random } from '@startgrid/stats/random.ts'
 
 /**
@@ -9,13 +9,13 @@ import { createRandom, type Random } from '@startgrid/stats/random.ts'
  */
 
 const OPTIONS = {
-  core: text('N', 'the core to stay on (default: any; needs taskset)'),
+  core: integer('the core to stay on (default: any; needs taskset)', { min: 0, max: 4095 }),
   burst: text('S', 'seconds of work (default 0.2)'),
   pause: text('S', 'seconds of rest between bursts (default 0.2)'),
   duty: text('PART', 'instead of --pause: the part of the time that is work, above 0 and below 1'),
   random: flag('draws both lengths from exponential distributions with these means'),
   'two-state': flag('the same as --random --burst 1.65 --pause 0.55'),
-  seed: text('N', 'of the random lengths (default 1)'),
+  seed: integer('of the random lengths', { min: 0, max: 2 ** 32 - 1, default: 1 }),
   seconds: text('S', 'ends after this time, at most 600 (default 30)'),
   help: flag('this text'),
 }
@@ -37,7 +37,7 @@ const STRETCH_MS = 5
 
 /** What the neighbour does; all times in seconds. */
 export interface Habits {
-  core: number | null
+  core: number | undefined
   burst: number
   pause: number
   random: boolean
@@ -61,14 +61,12 @@ export function parseHabits(argv: readonly string[]): Habits | null {
     throw new UsageError('--pause and --duty exclude each other.')
   const duty = values.duty === undefined ? null : inRange('--duty', values.duty, 0.001, 0.999)
   const pause = inRange('--pause', values.pause ?? (twoState ? '0.55' : '0.2'), 0.001, MOST_SECONDS)
-  const core = values.core === undefined ? null : inRange('--core', values.core, 0, 4095)
-  if (core !== null && !Number.isInteger(core)) throw new UsageError('--core takes a whole number.')
   return {
-    core,
+    core: values.core,
     burst,
     pause: duty === null ? pause : (burst * (1 - duty)) / duty,
     random: values.random || twoState,
-    seed: inRange('--seed', values.seed ?? '1', 0, 2 ** 32 - 1),
+    seed: values.seed,
     seconds: inRange('--seconds', values.seconds ?? '30', 0.001, MOST_SECONDS),
   }
 }
@@ -115,7 +113,7 @@ function rest(ms: number): Promise<void> {
 }
 
 function describe({ core, burst, pause, random, seconds }: Habits): string {
-  const where = core === null ? 'any core' : `core ${core}`
+  const where = core === undefined ? 'any core' : `core ${core}`
   const part = Math.round((100 * burst) / (burst + pause))
   return `Takes ${where} for ${seconds} s, ${part} % of the time${random ? ' on average' : ''}.`
 }
@@ -134,7 +132,7 @@ async function main(): Promise<void> {
     console.log(HELP)
     return
   }
-  if (habits.core !== null) stayOn(habits.core)
+  if (habits.core !== undefined) stayOn(habits.core)
   const parent = process.ppid
   console.log(describe(habits))
   await live(habits, () => process.ppid !== parent)

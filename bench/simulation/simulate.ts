@@ -1,4 +1,4 @@
-import { flag, helpOf, integer, readCommandLine, text, texts } from '@startgrid/cli/options.ts'
+import { flag, helpOf, integer, percent, readCommandLine, texts } from '@startgrid/cli/options.ts'
 import { studyRaces } from './race.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type MetricScore, quantile, type Score, Share } from './score.ts'
@@ -11,13 +11,11 @@ const OPTIONS = {
     'NAME',
     `may be repeated (default ${DEFAULTS.join(', ')}): ${Object.keys(SCENARIOS).join(', ')}`,
   ),
-  runs: integer('N', 'of each scenario', { min: 1, max: 1e6, default: 100 }),
-  seed: integer('N', 'repeats the draws', { min: 1, max: 2 ** 31, default: 1 }),
-  heats: integer('N', 'per role (default 3; 10 with --race)', { min: 1, max: 100 }),
+  runs: integer('of each scenario', { min: 1, max: 1e6, default: 100 }),
+  seed: integer('repeats the draws', { min: 1, max: 2 ** 31, default: 1 }),
+  heats: integer('per role (default 3; 10 with --race)', { min: 1, max: 100 }),
   race: flag('two commands instead of the grid: equal ones, and one that costs 1 to 10 % more'),
-  precision: text('PART', 'as many heats as intervals need that are as narrow as this, such as 0.03', {
-    needs: 'race',
-  }),
+  precision: percent('as many heats as intervals of ±P need: 3%', { needs: 'race' }),
   help: flag('this text'),
 }
 
@@ -53,9 +51,8 @@ async function main(argv: readonly string[]): Promise<number> {
     console.log(HELP)
     return 0
   }
-  const { runs, seed, race, heats = race ? 10 : 3 } = values
+  const { runs, seed, race, precision, heats = race ? 10 : 3 } = values
   const options = { runs, seed, heats }
-  const precision = readPrecision(values.precision)
   let broken = 0
   for (const name of values.scenario.length === 0 ? DEFAULTS : values.scenario) {
     if (race) {
@@ -64,14 +61,6 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   if (broken > 0) console.log(`${broken} figures (marked with !) are outside of what is promised.`)
   return broken > 0 ? 1 : 0
-}
-
-/** @returns null without it */
-function readPrecision(text: string | undefined): number | null {
-  if (text === undefined) return null
-  const halfWidth = Number(text)
-  if (halfWidth > 0 && halfWidth < 1) return halfWidth
-  throw new Error('--precision takes a part of 1, such as 0.03.')
 }
 
 /** More CPU per request. */
@@ -92,12 +81,12 @@ async function printRaces(
     const score = await studyRaces(name, { ...options, seed, factor: 1 + planted })
     all.happened += score.coverage.happened
     all.count += score.coverage.count
-    const figures = [score.coverage.part, score.shown.part, score.halfWidth, score.smallest].map(percent)
-    console.log(`  ${percent(planted)}  ${figures.join('  ')}  ${score.heats.join(', ')}`)
+    const figures = [score.coverage.part, score.shown.part, score.halfWidth, score.smallest].map(inPercent)
+    console.log(`  ${inPercent(planted)}  ${figures.join('  ')}  ${score.heats.join(', ')}`)
   }
   const [low, high] = PROMISED.coverage
   const isKept = all.part >= low && all.part <= high
-  console.log(`  all ${all.count}  ${percent(all.part)}${isKept ? '' : '!'}`)
+  console.log(`  all ${all.count}  ${inPercent(all.part)}${isKept ? '' : '!'}`)
   return isKept ? 0 : 1
 }
 
@@ -107,7 +96,7 @@ function print(name: string, score: Score, { runs, heats }: { runs: number; heat
   const check = (part: number, [low, high]: Range): string => {
     const kept = Number.isNaN(part) || (part >= low && part <= high)
     if (!kept) broken += 1
-    return `${percent(part)}${kept ? ' ' : '!'}`
+    return `${inPercent(part)}${kept ? ' ' : '!'}`
   }
   const both = (label: string, show: (of: MetricScore) => string) =>
     console.log(`  ${label.padEnd(48)}${show(score.metrics.rate).padEnd(12)}${show(score.metrics.cpu)}`)
@@ -121,7 +110,7 @@ function print(name: string, score: Score, { runs, heats }: { runs: number; heat
   console.log(`\n${name}, ${runs} runs of ${heats} heats: rate, CPU per request`)
   both('ratios hold the truth', (metric) => check(metric.coverage.part, of<Range>(coverage, ANY)))
   if (scenario?.loadings !== 0)
-    both('ratios hold the truth of a free core', ({ coverageFree }) => percent(coverageFree.part))
+    both('ratios hold the truth of a free core', ({ coverageFree }) => inPercent(coverageFree.part))
   both('half-width, median', ({ halfWidth }) => check(halfWidth, [0, width]))
   both('twins differ at p < 0.05', ({ twins }) =>
     check(twins.part, of<Range>(scenario?.outliers === null ? PROMISED.twins : [0, 0.065], ANY)),
@@ -129,9 +118,9 @@ function print(name: string, score: Score, { runs, heats }: { runs: number; heat
   both('races of equal apps with a false difference', ({ falseRaces }) =>
     check(falseRaces.part, PROMISED.falseRaces),
   )
-  both('pairs of unequal apps that are decided', ({ decided }) => percent(decided.part))
-  both('of all pairs, decided the wrong way round', ({ wrong }) => percent(wrong.part))
-  one('cells without a number', percent(score.voided.part))
+  both('pairs of unequal apps that are decided', ({ decided }) => inPercent(decided.part))
+  both('of all pairs, decided the wrong way round', ({ wrong }) => inPercent(wrong.part))
+  one('cells without a number', inPercent(score.voided.part))
   one(
     'seconds of a run, median and longest',
     [0.5, 1].map((part) => quantile(score.seconds, part).toFixed(0)).join(', '),
@@ -139,7 +128,7 @@ function print(name: string, score: Score, { runs, heats }: { runs: number; heat
   return broken
 }
 
-function percent(part: number): string {
+function inPercent(part: number): string {
   return Number.isNaN(part) ? '–' : `${(100 * part).toFixed(1)} %`
 }
 

@@ -5,24 +5,18 @@ import { World } from './world.ts'
 
 /** Many runs of one scenario: each is measured, judged and compared with what is true. */
 
-export interface StudyOptions {
-  runs: number
-  seed: number
-  heats?: number
-}
-
 /** @throws {RangeError} if there is no such scenario */
-export async function study(name: string, { runs, seed, heats = HEATS }: StudyOptions): Promise<Score> {
+export async function study(
+  name: string,
+  { runs, seed, heats = HEATS }: { runs: number; seed: number; heats?: number },
+): Promise<Score> {
   const scenario: Scenario | undefined = SCENARIOS[name]
   if (scenario === undefined)
     throw new RangeError(`There is no scenario ${name}: take one of ${Object.keys(SCENARIOS).join(', ')}.`)
   const score = new Score()
   for (let index = 0; index < runs; index++) {
     const world = new World(scenario, seed * 1_000_003 + index)
-    const run = await measureByBenchmark(world, {
-      heats,
-      seed: seed * 7_919 + index,
-    })
+    const run = await measureByBenchmark(world, { heats, seed: seed * 7_919 + index })
     score.add(world, run.findings())
   }
   return score

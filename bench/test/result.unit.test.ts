@@ -109,7 +109,7 @@ test('study --all: what a run of this commit has finished with as much effort is
   const results = inDirectory('finished')
   const [study] = PUBLISHED
   ok(study)
-  const wanted = createStudyResult(study, { profile: 'quick', heats: undefined, seed: 1 }, '')
+  const wanted = createStudyResult(study, { profile: 'quick', seed: 1 }, '')
   wanted.versions.startgrid = '1234567'
   const store = (directory: string, change: (result: Result) => unknown) => {
     const result = structuredClone({ ...wanted, finishedAt: wanted.startedAt })

@@ -83,7 +83,7 @@ describe('the method', () => {
 
   for (const [wrong, what] of [
     [['--scenario', 'calm'], /There is no scenario calm: take one of noisy, /],
-    [['--race', '--precision', '3'], /--precision takes a part of 1/],
+    [['--race', '--precision', '3'], /--precision is '3', but must be a percentage/],
   ] as const)
     test(`is not simulated with ${wrong.join(' ')}: a sentence says why`, () => {
       const args = [programAt('simulate.ts'), ...wrong]
@@ -175,7 +175,7 @@ describe('the neighbour', () => {
       [0.3, 0.1, 0.3, 0.1, 0.2].map((seconds, index) => [index % 2 === 0, seconds.toFixed(9)]),
     )
     const two = parseHabits(['--two-state'])
-    deepEqual([two?.burst, two?.pause, two?.random, two?.core], [1.65, 0.55, true, null])
+    deepEqual([two?.burst, two?.pause, two?.random, two?.core], [1.65, 0.55, true, undefined])
     const random = { burst: 1.65, pause: 0.55, random: true, seed: 7, seconds: 4000 }
     const drawn = [...scheduleOf(random)]
     const worked = drawn.reduce((sum, { work, seconds }) => sum + (work ? seconds : 0), 0)
@@ -188,7 +188,7 @@ describe('the neighbour', () => {
       ['--burst 0', /--burst takes a number/],
       ['--duty 1', /--duty takes a number/],
       ['--seconds 601', /--seconds takes a number from 0.001 to 600/],
-      ['--core 0.5', /--core takes a whole number/],
+      ['--core 0.5', /--core is '0.5', but must be a whole number/],
       ['--pause 1 --duty 0.5', /exclude each other/],
       ['--two-state --burst 1', /--two-state/],
     ] as const)

@@ -24,9 +24,9 @@ import { PROFILES, type ProfileName } from '../experiment/profiles.ts'
 
 /** Every option of every command: its reader, what it goes with, its default and its help. */
 
-const connections = integer('N', 'kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
+const connections = integer('kept open, 1 to 10000 (default 64; ssr 8)', { min: 1, max: 10_000 })
 const maxTime = (help: string) => duration(`${help}: 90s, 10m`, { min: 1000, max: 86_400_000 })
-const givenSeed = integer('N', 'of the random order, to repeat it', { min: 0, max: 2 ** 32 - 1 })
+const givenSeed = integer('of the random order, to repeat it', { min: 0, max: 2 ** 32 - 1 })
 const seed: Option<number> = {
   ...givenSeed,
   read: (words, name) => givenSeed.read(words, name) ?? Math.floor(Math.random() * 2 ** 32),
@@ -47,7 +47,7 @@ export const GRID = {
   role: text('NAMES', ROLES.join(', ')),
   topology: text('NAMES', `${TOPOLOGIES.join(', ')}; default direct,nginx`),
   quick: flag('hello and ssr of three frameworks, 2 heats: a minute'),
-  heats: integer('N', 'starts of every app, 1 to 100 (default 3)', { min: 1, max: 100 }),
+  heats: integer('starts of every app, 1 to 100 (default 3)', { min: 1, max: 100 }),
   'max-time': maxTime('as many heats as fit, at least 2'),
   connections,
   latency: flag('also p50 and p99, at one rate for all: 10 minutes'),
@@ -62,7 +62,7 @@ export const STUDY = {
   list: flag('the studies and their claims'),
   quick: flag('3 launches of every system instead of 8; all studies in under 40 minutes'),
   'as-published': flag("runs nothing but the source's own command"),
-  heats: integer('N', 'launches of every system, 2 to 100 (default 8)', { min: 2, max: 100 }),
+  heats: integer('launches of every system, 2 to 100 (default 8)', { min: 2, max: 100 }),
   'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
   seed,
   'dry-run': dryRun,
@@ -81,16 +81,15 @@ export const RACE = {
   method: text('METHOD', 'default GET'),
   header: texts("'N: VALUE'", 'of every request; may be given again'),
   body: text('TEXT|@FILE', 'of every request'),
-  'expect-status': integer('N', 'of a right response (default any 2xx)', { min: 200, max: 599 }),
+  'expect-status': integer('of a right response (default any 2xx)', { min: 200, max: 599 }),
   'different-responses': flag('goes on although the systems do different work'),
-  connections: integer('N', 'with one request in flight each', {
+  connections: integer('with one request in flight each', {
     min: 1,
     max: 10_000,
     default: 32,
     short: 'c',
   }),
   rate: integer(
-    'N',
     'requests per second at which latency is measured (default half of what the slowest can do)',
     { min: 1, max: 1_000_000 },
   ),
@@ -101,9 +100,9 @@ export const RACE = {
   name: texts('A=NAME', 'what reports call the first one; B=NAME the second'),
   'ready-path': text('PATH', 'a server is ready when it responds to this with 2xx'),
   'ready-timeout': duration('to become ready (30s; 8s if it responds otherwise)', { min: 100 }),
-  heats: integer('N', 'starts of each, 2 to 100 (default 10); no verdict below 5', { min: 2, max: 100 }),
+  heats: integer('starts of each, 2 to 100 (default 10); no verdict below 5', { min: 2, max: 100 }),
   precision: percent('as many starts as an interval of ±P needs: 1%'),
-  cores: integer('N', 'of this machine, for the servers', { min: 1, max: 1024, default: 1 }),
+  cores: integer('of this machine, for the servers', { min: 1, max: 1024, default: 1 }),
   'max-time': maxTime('as many starts as fit, at most 100'),
   seed,
   ...OUTPUT,
@@ -117,14 +116,12 @@ export const REPORT = {
 
 export const PUBLISH = { help: flag('this list') }
 
-export type Options = ReturnType<typeof readOptions>
-
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]) {
   const { values } = readCommandLine(args, GRID, 'pnpm bench', 0)
   const { only, role, connections, latency, json, output } = values
   const profile: ProfileName = values.quick ? 'quick' : 'default'
-  const { frameworks, roles, heats } = PROFILES[profile]
+  const { frameworks, roles } = PROFILES[profile]
   return {
     apps: chooseApps(only, role ?? (only === undefined ? roles.join(',') : undefined), frameworks),
     topologies: [...new Set(split(values.topology ?? 'direct,nginx').map(findTopology))],
@@ -133,12 +130,9 @@ export function readOptions(args: readonly string[]) {
     json,
     output,
     profile,
-    /** Something of the profile was given otherwise. */
-    custom: (values.heats ?? values['max-time']) !== undefined,
-    heats: values.heats ?? heats,
-    heatsGiven: values.heats !== undefined,
+    heats: values.heats,
     /** No heat begins that would end later. If the number of heats was not given, there are as many as fit. */
-    maxTimeMs: values['max-time'] ?? null,
+    maxTimeMs: values['max-time'],
     seed: values.seed,
     download: !values['no-download'],
     dryRun: values['dry-run'],

@@ -64,7 +64,7 @@ function cellOf(race: string, plan: Race, name: string, system: System): Cell {
     workload: nameAsked(system.workload ?? load.workload),
     connections: load.connections,
     openLoop: load.openLoop?.includes(name) ?? false,
-    warmupMs: system.warmupMs ?? load.warmupMs ?? usualWarmup(system),
+    warmupMs: system.warmupMs ?? usualWarmup(system),
     warmupRequests: system.warmupRequests ?? 0,
     leastSliceMs: load.sliceMs ?? 0,
   })

@@ -87,7 +87,7 @@ export const CONNECTIONS: Readonly<Record<Role, number>> = { hello: 64, ssr: 8, 
 
 export type StudyProfile = 'quick' | 'full'
 
-type StudyEffort = Pick<Settings, 'heats' | 'slices' | 'sliceMs' | 'openLoop' | 'maxTimeMs'>
+export type StudyEffort = Pick<Settings, 'heats' | 'slices' | 'sliceMs' | 'openLoop' | 'maxTimeMs'>
 
 /** Launches and passes. A full run is for figures that are published; a quick one shows differences of about a factor of 1.3. */
 export const STUDY_PROFILES: Readonly<Record<StudyProfile, StudyEffort>> = {

@@ -11,62 +11,51 @@ import {
 import type { Result, Settings } from '../result/result.ts'
 import { planCells } from './cells.ts'
 import { withoutValues } from './command-line.ts'
-import { PROFILES, type ProfileName, STUDY_PROFILES, type StudyProfile } from './profiles.ts'
-import { heatsWithin } from './time.ts'
+import {
+  PROFILES,
+  type ProfileName,
+  STUDY_PROFILES,
+  type StudyEffort,
+  type StudyProfile,
+} from './profiles.ts'
+import { BESIDE_MS, heatsWithin, LEAST_HEATS } from './time.ts'
 
 /** Results without measurements: what a run is going to do. */
 
-/** How much of a profile, if something of it is given otherwise. */
-interface GridEffort {
-  profile: ProfileName
-  custom: boolean
-  heats: number
-  heatsGiven: boolean
-  latency: boolean
-  maxTimeMs: number | null
-  seed: number
-}
-
-/** Of a race between apps of the grid. */
-export function createResult(experiment: Experiment, effort: GridEffort, command: string): Result {
-  const { heats, heatsGiven, maxTimeMs, profile, custom, latency, seed } = effort
-  const { slices, sliceMs, openLoop } = PROFILES[profile]
-  const result = planRun(experiment, seed, command, {
-    profile: custom ? 'custom' : profile,
-    heats,
-    slices,
-    sliceMs,
-    maxTimeMs,
-    openLoop: latency ? openLoop : null,
-  })
-  if (!heatsGiven && maxTimeMs !== null) result.settings.heats = heatsWithin(maxTimeMs, result)
-  return result
-}
-
-interface StudyEffort {
-  profile: StudyProfile
-  /** Instead of the profile's. */
-  heats: number | undefined
+/** A profile, and what is given instead of its own. */
+interface Effort<Profile extends Settings['profile']> {
+  profile: Profile
+  heats?: number | undefined
   maxTimeMs?: number | undefined
   seed: number
 }
 
-export function createStudyResult(study: Experiment, options: StudyEffort, command: string): Result {
-  const { profile, seed } = options
-  const effort = STUDY_PROFILES[profile]
-  return planRun(study, seed, command, {
-    ...effort,
-    profile,
-    heats: options.heats ?? effort.heats,
-    maxTimeMs: options.maxTimeMs ?? effort.maxTimeMs,
-  })
+/** Of a race between apps of the grid. */
+export function createResult(
+  experiment: Experiment,
+  { latency, ...effort }: Effort<ProfileName> & { latency: boolean },
+  command: string,
+): Result {
+  const { heats, maxTimeMs, profile } = effort
+  const { openLoop, ...usual } = PROFILES[profile]
+  const own = { ...usual, openLoop: latency ? openLoop : null, maxTimeMs: null }
+  const result = planRun(experiment, own, effort, command)
+  const { settings } = result
+  if ((heats ?? maxTimeMs) !== undefined) settings.profile = 'custom'
+  if (heats === undefined && maxTimeMs !== undefined)
+    settings.heats = heatsWithin(maxTimeMs - BESIDE_MS, LEAST_HEATS, result)
+  return result
+}
+
+export function createStudyResult(study: Experiment, effort: Effort<StudyProfile>, command: string): Result {
+  return planRun(study, STUDY_PROFILES[effort.profile], effort, command)
 }
 
 function planRun(
   experiment: Experiment,
-  seed: number,
+  { slices, sliceMs, openLoop, ...usual }: StudyEffort,
+  { profile, seed, heats = usual.heats, maxTimeMs }: Effort<Settings['profile']>,
   command: string,
-  settings: Omit<Settings, 'cores'>,
 ): Result {
   return {
     schema: 7,
@@ -78,7 +67,15 @@ function planRun(
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
-    settings: { cores: null, ...settings },
+    settings: {
+      profile,
+      heats,
+      slices,
+      sliceMs,
+      maxTimeMs: maxTimeMs ?? usual.maxTimeMs,
+      cores: null,
+      openLoop,
+    },
     stolen: 0,
     enoughMs: null,
     warnings: [],

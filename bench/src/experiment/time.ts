@@ -15,7 +15,7 @@ export const MOST_HEATS = 100
 export const ENDING_MS = 2000
 
 /** What a run of the grid takes beside its heats: first the search for NGINX, and a look at the machine. */
-const BESIDE_MS = 8000 + ENDING_MS
+export const BESIDE_MS = 8000 + ENDING_MS
 
 /** Starting, stopping and asking for the first responses: a part for all, and one per app. */
 const START_MS = { all: 400, each: 240 }
@@ -33,7 +33,7 @@ export interface Pace {
   openRate: number
 }
 
-type Paces = ReadonlyMap<string, Pace>
+export type Paces = ReadonlyMap<string, Pace>
 
 /** One heat: longer than usual where systems start or respond slowly. */
 export function expectedHeatMs(
@@ -60,7 +60,7 @@ export function expectedRaceMs(race: Race, cells: readonly Cell[], settings: Set
   return isProbe(race) ? race.expectedMs * cells.length : expectedHeatMs(cells, settings, pace)
 }
 
-type Planned = Pick<Result, 'experiment' | 'cells' | 'settings'>
+export type Planned = Pick<Result, 'experiment' | 'cells' | 'settings'>
 
 /** One heat of every race. */
 export function roundMs({ experiment, cells, settings }: Planned, paces?: Paces): number {
@@ -70,10 +70,9 @@ export function roundMs({ experiment, cells, settings }: Planned, paces?: Paces)
   }, 0)
 }
 
-/** The heats of the grid that fit, at least 2 and at most 100. */
-export function heatsWithin(timeMs: number, result: Planned): number {
-  const fit = Math.floor((timeMs - BESIDE_MS) / roundMs(result))
-  return Math.min(MOST_HEATS, Math.max(LEAST_HEATS, fit))
+/** The heats that fit, at least so many and at most 100. */
+export function heatsWithin(timeMs: number, least: number, result: Planned, paces?: Paces): number {
+  return Math.min(MOST_HEATS, Math.max(least, Math.floor(timeMs / roundMs(result, paces))))
 }
 
 /** The shortest time for two heats of the grid. */

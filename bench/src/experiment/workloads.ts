@@ -5,11 +5,17 @@ import { NoResponse } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Workload } from '../result/experiment.ts'
 
+/** The page with so many items. */
+export function pageOf(items: number): Workload {
+  const expect = { includes: ['<!DOCTYPE html>', `${items} of ${items}`, '</html>'] }
+  return { path: `/?items=${items}`, expect }
+}
+
 /** The main workload of each role. */
 export const WORKLOADS: Readonly<Record<Role, Workload>> = {
   hello: { path: '/json', expect: exactly('{"hello":"world"}') },
   // The nonce and the request id differ in every response, but not in length: the length is learnt before the load.
-  ssr: { path: '/', expect: { includes: ['<!DOCTYPE html>', '50 of 50', '</html>'] } },
+  ssr: { ...pageOf(50), path: '/' },
   status: { path: '/_/status', expect: exactly('OK') },
 }
 

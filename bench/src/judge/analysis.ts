@@ -6,7 +6,6 @@ import { judgeClaim } from './claim.ts'
 import { Comparisons } from './comparisons.ts'
 import { costsOf } from './costs.ts'
 import { findingsOf } from './findings.ts'
-import type { whyVoid } from './gates.ts'
 import { openRateOf } from './latencies.ts'
 import { type JudgedCell, judgeCells, type Launch, type Measured, meanOf } from './launches.ts'
 import { proxyCostsOf, raceOf } from './ranks.ts'
@@ -20,11 +19,10 @@ const RANKED: readonly MainMetric[] = ['rate', 'cpu']
 export function analyse(
   { systems, races, claims, steps = [], costs }: Omit<Experiment, 'name'>,
   measured: Measured,
-  judge?: typeof whyVoid,
 ): Analysis {
   const { heats, settings } = measured
   const [twin = null] = Object.keys(systems).filter((name) => systems[name]?.twinOf !== undefined)
-  const judged = judgeCells(measured, judge)
+  const judged = judgeCells(measured)
   // The spread of the first heats said how many follow. By the spread of all, intervals would hold the truth in 93.4 % only (docs/race.md).
   const spreadFrom = settings.precision === undefined ? undefined : settings.heats
   const comparisons = new Comparisons(judged, races, spreadFrom)

@@ -41,7 +41,7 @@ export interface Launch {
 /**
  * All cells that were tried, by all gates. Passes are fitted without the cells that are void: a number that does not count has no part in another one.
  */
-export function judgeCells(measured: Measured, judge: typeof whyVoid = whyVoid): JudgedCell[] {
+export function judgeCells(measured: Measured): JudgedCell[] {
   const { heats, conformance, settings, stolen } = measured
   const counted = new Map(
     heats.map((heat) => [heat, Map.groupBy(keptSlices(heat).slices, (one) => one.cell)]),
@@ -55,7 +55,7 @@ export function judgeCells(measured: Measured, judge: typeof whyVoid = whyVoid):
       )
       // A probe has no slices to be judged by.
       if (cell.workload === null) return [cell, failures[0] ?? null]
-      const reason = judge({
+      const reason = whyVoid({
         cell,
         conformance: conformance.find((one) => one.cell === cell.id) ?? null,
         slices: own.flatMap((heat) => heat.slices.filter((one) => one.cell === cell.id)),

@@ -1,7 +1,7 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
-import { ENDING_MS, MOST_HEATS, type Pace, roundMs } from '../experiment/time.ts'
+import { ENDING_MS, heatsWithin, type Pace, type Paces, type Planned, roundMs } from '../experiment/time.ts'
 import { LEAST_STARTS } from '../judge/findings.ts'
 import { type Experiment, isProbe } from '../result/experiment.ts'
 import type { Result, Warning } from '../result/result.ts'
@@ -58,7 +58,7 @@ export async function runRace(
       settings.openLoop = null
       context.progress.say(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)
     }
-    if (fillsTime) settings.heats = startsWithin(leftMs, result, paces)
+    if (fillsTime) settings.heats = heatsWithin(leftMs, asked, result, paces)
     const timeOf = (slices: number) => roundMs({ ...result, settings: { ...settings, slices } }, paces)
     while (settings.slices > LEAST_PASSES && asked * timeOf(settings.slices) > leftMs) settings.slices -= 1
     const fit = Math.floor(leftMs / timeOf(settings.slices))
@@ -79,16 +79,10 @@ export async function runRace(
 /** Of a heat: fewer say too little. */
 const LEAST_PASSES = 5
 
-/** How many starts fit, not fewer than planned. @param leftMs milliseconds that are left after the pilot */
-export function startsWithin(leftMs: number, result: Planned, paces: Paces): number {
-  const fit = Math.floor(leftMs / roundMs(result, paces))
-  return Math.min(MOST_HEATS, Math.max(result.settings.heats, fit))
-}
-
 /**
  * Whether open loops leave time for the starts that a verdict takes, and for one more, because a heat often takes longer than expected. A rate
  * that was asked for stays.
- * @param leftMs as of `startsWithin`
+ * @param leftMs milliseconds that are left after the pilot
  */
 export function fitsLatencies(
   leftMs: number,
@@ -101,10 +95,6 @@ export function fitsLatencies(
   const shortest = { experiment, cells, settings: { ...settings, slices: LEAST_PASSES } }
   return (LEAST_STARTS + 1) * roundMs(shortest, paces) <= leftMs
 }
-
-type Planned = Pick<Result, 'experiment' | 'cells' | 'settings'>
-
-type Paces = ReadonlyMap<string, Pace>
 
 /** Milliseconds without which there cannot be enough starts for a verdict, however fast the systems are. */
 export function leastRaceMs({ experiment, ...planned }: Result): number {

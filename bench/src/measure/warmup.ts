@@ -1,5 +1,6 @@
 import { mean, median } from '@startgrid/stats/moments.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
+import { worstPart } from '../judge/disturbance.ts'
 import type { Slice } from '../result/heat.ts'
 import type { Entrant } from './load.ts'
 
@@ -71,8 +72,7 @@ export async function learnWarmup(
 
 /** Part of the cores that others left to it. */
 function coreUse({ cpuSeconds: { app }, disturbance, seconds }: Slice, given: number): number | null {
-  const taken = Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
-  return app && Math.min(1, app / (seconds * Math.max(0.05, given - taken)))
+  return app && Math.min(1, app / (seconds * Math.max(0.05, given - worstPart(disturbance))))
 }
 
 /** CPU per request; time per request where the system does not tell. */

@@ -2,7 +2,7 @@ import { formatCost, formatMicros } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { capital } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { Costs, Study } from '../result/experiment.ts'
+import type { Costs } from '../result/experiment.ts'
 import type { CostCurve, CostsResult } from '../result/figures.ts'
 import type { Result } from '../result/result.ts'
 import type { Chart } from './chart.ts'
@@ -21,16 +21,16 @@ interface Row {
   format(interval: Interval): string
 }
 
-function entriesOf({ costs = [] }: Study, { analysis }: Result): Entry[] {
-  return costs.flatMap((one, index) => {
+function entriesOf({ experiment, analysis }: Result): Entry[] {
+  return (experiment.costs ?? []).flatMap((one, index) => {
     const result = analysis?.costs?.[index]
     return result === undefined ? [] : [{ costs: one, result }]
   })
 }
 
 /** What the headlines of a study say: sentences without their full stop. */
-export function costSentences(study: Study, record: Result): string[] {
-  return entriesOf(study, record).flatMap(({ costs, result }) => {
+export function costSentences(record: Result): string[] {
+  return entriesOf(record).flatMap(({ costs, result }) => {
     const [over, under] = costs.headline ?? []
     const pair = result.pairs.find((one) => one.over === over && one.under === under)
     const extra = pair && costAt(pair, costs.shown)
@@ -48,8 +48,8 @@ export function costSentences(study: Study, record: Result): string[] {
 }
 
 /** The extra cost of each pair at the amount that the study shows. @returns undefined if there is none */
-export function costChart(study: Study, record: Result): Chart | undefined {
-  const panels = entriesOf(study, record).map(({ costs, result }) => ({
+export function costChart(record: Result): Chart | undefined {
+  const panels = entriesOf(record).map(({ costs, result }) => ({
     title: `${nameOf(costs)}, over ${result.pairs[0]?.under}`,
     dots: result.pairs.flatMap((pair) => {
       if (pair.under !== result.pairs[0]?.under) return []
@@ -73,8 +73,8 @@ export function costChart(study: Study, record: Result): Chart | undefined {
   }
 }
 
-export function costSections(study: Study, record: Result): Section[] {
-  return entriesOf(study, record).map(({ costs, result }) => {
+export function costSections(record: Result): Section[] {
+  return entriesOf(record).map(({ costs, result }) => {
     const amounts = Object.keys(Object.values(costs.lines)[0] ?? {}).map(Number)
     const rows: Row[] = [
       ...result.lines.map((line) => ({ what: line.name, curve: line, format: formatAbsolute })),

@@ -13,11 +13,11 @@ import { entriesOf, systemNotes, systemsTable } from './systems.ts'
 /** What a study says: its claims with their verdicts, and what they rest on. */
 export function findingsOfStudy(result: Result): Findings {
   const study = result.experiment as Study
-  const [, ...sentences] = costSentences(study, result)
+  const [, ...sentences] = costSentences(result)
   return {
     finding: findingOf(study, result),
     subject: `${capital(study.title)}, a ${result.settings.profile} run`,
-    chart: costChart(study, result) ?? ratiosChart(result) ?? startupChart(result, Object.keys(study.races)),
+    chart: costChart(result) ?? ratiosChart(result) ?? startupChart(result, Object.keys(study.races)),
     summary: sentences.map((sentence) => `${sentence}.`),
     sections: [...findingSections(result), ...raceSections(result, study.races)],
     conditions: conditionsOf(study, result),
@@ -32,7 +32,7 @@ export function findingSections(record: Result): Section[] {
     ...(claims.length === 0
       ? []
       : [{ title: study.question, table: claimTable(study, record), notes: reasonsOf(record) }]),
-    ...costSections(study, record),
+    ...costSections(record),
     ...stepSections(record),
   ]
 }
@@ -101,7 +101,7 @@ function findingOf(study: Study, record: Result): string {
   const { name, title } = study
   const { analysis, cells } = record
   const claims = analysis?.claims ?? []
-  if (claims.length === 0) return costSentences(study, record)[0] ?? `${name}: ${title}`
+  if (claims.length === 0) return costSentences(record)[0] ?? `${name}: ${title}`
   const placeOf = (claim?: ClaimResult) => Object.keys(TONES).indexOf(claim?.verdict ?? '')
   const parts = [...Map.groupBy(claims, (claim) => verdictOf(claim, cells).split(',')[0] ?? '')]
     .toSorted(([, [one]], [, [other]]) => placeOf(one) - placeOf(other))

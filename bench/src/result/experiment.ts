@@ -86,7 +86,7 @@ export interface System {
   lacks?(download: boolean): string | null
   /**
    * Milliseconds of load that are discarded after each launch, for each core that it can use: where its measured profile is longer than
-   * that of its framework in the grid. Goes before the race's own.
+   * that of its framework in the grid.
    */
   warmupMs?: number
   /** Requests after which it is warm, where that is known; default 0. A machine that is slower than that takes up to twice the time. */
@@ -196,8 +196,6 @@ export interface LoadRace {
   workloads?: Readonly<Record<string, Workload>>
   /** Kept open, each with one request in flight. */
   connections: number
-  /** Discarded after each launch, in milliseconds of load; default by framework. */
-  warmupMs?: number
   /** Milliseconds of a slice at least; default by profile. */
   sliceMs?: number
   /**

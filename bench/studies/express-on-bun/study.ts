@@ -43,15 +43,13 @@ const bunServe = (role: Role): System => ({
 /** The other generator. It sleeps while it waits, and shares the cores. */
 const WRK = 'hello by wrk'
 
-/** The most that a generator can ask for, of a server that does nothing. */
-const CEILING: System = { title: 'NGINX alone', nginx: { front: 'return-200' }, serverBound: false }
-
 const HELLO: Readonly<Record<string, System>> = {
   ...Object.assign({}, ...FRAMEWORKS.map((name) => onBoth(name, (runtime) => app(name, runtime, 'hello')))),
   ...onBoth('bare', (runtime) => bare('express', runtime)),
   ...onBoth('http', (runtime) => bare('node', runtime)),
   serve: bunServe('hello'),
-  ceiling: CEILING,
+  // The most that a generator can ask for, of a server that does nothing.
+  ceiling: { title: 'NGINX alone', nginx: { front: 'return-200' }, serverBound: false },
 }
 
 const PAGE: Readonly<Record<string, System>> = {

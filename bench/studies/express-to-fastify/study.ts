@@ -1,5 +1,5 @@
 import { formatMicros, formatMs } from '@startgrid/cli/numbers.ts'
-import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import { pageOf, WORKLOADS } from '../../src/experiment/workloads.ts'
 import type {
   Claim,
   LoadRace,
@@ -49,10 +49,7 @@ const SYSTEMS: Record<string, System> = Object.fromEntries(
 )
 
 /** 9,828 bytes with its headers: what One App's page had on Express. */
-const PAGE: Workload = {
-  path: '/?items=44',
-  expect: { includes: ['<!DOCTYPE html>', '44 of 44', '</html>'] },
-}
+const PAGE = pageOf(44)
 
 /** 1,614 bytes with its headers; One App's had 1,260. */
 const PARTIAL: Workload = {

@@ -1,8 +1,8 @@
 import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE, type Framework } from '@startgrid/grid/frameworks.ts'
 import { CONNECTIONS } from '../../src/experiment/profiles.ts'
-import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Costs, LoadRace, Study, System, Workload } from '../../src/result/experiment.ts'
+import { pageOf, WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { Costs, LoadRace, Study, System } from '../../src/result/experiment.ts'
 
 /** Items of a page. 50 is the page of the race; with 1,000, all that a framework does is small. */
 const ITEMS = [0, 50, 1000] as const
@@ -17,33 +17,22 @@ const others = CATALOGUE.filter(({ runtime }) => runtime !== BASE?.runtime)
 /** njs interprets its page: 100 times the cost, which njs-vs-node is about. */
 const pages = CATALOGUE.filter(({ runtime }) => runtime !== 'nginx')
 
-const page = (items: number): Workload => ({
-  path: `/?items=${items}`,
-  expect: { includes: ['<!DOCTYPE html>', `${items} of ${items}`, '</html>'] },
-})
-
 const hello = ({ name }: Framework): string => `${name} hello`
-const pageOf = ({ name }: Framework, items: number): string => `${name} ${items}`
-
-/** Costs of cold programs differ by what is not compiled yet. */
-const WARMUP_MS = 2000
+const rendered = ({ name }: Framework, items: number): string => `${name} ${items}`
 
 const SYSTEMS: Readonly<Record<string, System>> = Object.fromEntries([
+  // Costs of cold programs differ by what is not compiled yet.
   ...CATALOGUE.map((framework) => [
     hello(framework),
-    {
-      title: framework.name,
-      app: { package: `apps/${framework.name}`, role: 'hello' },
-      warmupMs: WARMUP_MS,
-    },
+    { title: framework.name, app: { package: `apps/${framework.name}`, role: 'hello' }, warmupMs: 2000 },
   ]),
   ...pages.flatMap((framework) =>
     ITEMS.map((items) => [
-      pageOf(framework, items),
+      rendered(framework, items),
       {
         title: `${framework.name}, ${items} items`,
         app: { package: `apps/${framework.name}`, role: 'ssr' },
-        workload: page(items),
+        workload: pageOf(items),
       },
     ]),
   ),
@@ -52,8 +41,8 @@ const SYSTEMS: Readonly<Record<string, System>> = Object.fromEntries([
 const RACES: Readonly<Record<string, LoadRace>> = {
   hello: { systems: CATALOGUE.map(hello), workload: WORKLOADS.hello, connections: CONNECTIONS.hello },
   page: {
-    systems: pages.flatMap((framework) => ITEMS.map((items) => pageOf(framework, items))),
-    workload: page(50),
+    systems: pages.flatMap((framework) => ITEMS.map((items) => rendered(framework, items))),
+    workload: pageOf(50),
     connections: CONNECTIONS.ssr,
   },
 }
@@ -81,7 +70,7 @@ const pageCosts = (title: string, frameworks: readonly Framework[]): Costs => ({
   lines: Object.fromEntries(
     frameworks.map((framework) => [
       framework.title,
-      Object.fromEntries(ITEMS.map((items) => [items, pageOf(framework, items)])),
+      Object.fromEntries(ITEMS.map((items) => [items, rendered(framework, items)])),
     ]),
   ),
   pairs: pairsOf(frameworks),

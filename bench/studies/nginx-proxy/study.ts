@@ -74,11 +74,7 @@ export const nginxProxy: Study = {
   },
   systems: SYSTEMS,
   races: {
-    hello: {
-      systems: Object.keys(SYSTEMS),
-      workload: WORKLOADS.hello,
-      connections: 64,
-    },
+    hello: { systems: Object.keys(SYSTEMS), workload: WORKLOADS.hello, connections: 64 },
     [ONE]: toolRace(['nginx', 'bun', 'fastify', 'fastify-naive'], AUTOCANNON),
     [FOUR]: toolRace(['nginx'], { ...AUTOCANNON, threads: 4 }),
   },

@@ -1,6 +1,6 @@
 import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
+import { pageOf, WORKLOADS } from '../../src/experiment/workloads.ts'
+import type { Claim, Measured, ProbeRace, Study, System, Workload } from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
 
 type Role = 'hello' | 'ssr'
@@ -40,16 +40,19 @@ const CONTEXTS: Readonly<Record<string, System>> = {
 }
 
 /** 13 items make 3.6 KB, as the source's page had. */
-const PAGE: Workload = {
-  path: '/?items=13',
-  expect: { includes: ['<!DOCTYPE html>', '13 of 13', '</html>'] },
-}
+const PAGE = pageOf(13)
 
 /** Requests per second that wrk printed. */
 const PUBLISHED = {
   hello: { njs: 54_990.91, 'njs-8': 55_007.44, jitless: 6922.87, koa: 39_896.92 },
   ssr: { njs: 224.84, 'njs-8': 1320.39, jitless: 834.82, koa: 3182.21 },
 } as const
+
+const byWrk = (role: Role, { path }: Workload): ProbeRace =>
+  toolRace(
+    ['njs', 'njs-8', 'koa', 'jitless'].map((name) => `${role}-${name}`),
+    { name: 'wrk', connections: 400, threads: 6, seconds: 30, path },
+  )
 
 type Published = keyof (typeof PUBLISHED)['hello']
 
@@ -83,26 +86,10 @@ export const njsVsNode: Study = {
   },
   systems: { ...HELLO, ...SSR, ...CONTEXTS },
   races: {
-    hello: {
-      systems: Object.keys(HELLO),
-      workload: WORKLOADS.hello,
-      connections: 64,
-    },
+    hello: { systems: Object.keys(HELLO), workload: WORKLOADS.hello, connections: 64 },
     ssr: { systems: Object.keys({ ...SSR, ...CONTEXTS }), workload: PAGE, connections: 16 },
-    ...Object.fromEntries(
-      (
-        [
-          ['hello', WORKLOADS.hello],
-          ['ssr', PAGE],
-        ] as const
-      ).map(([race, { path }]) => [
-        `${race} by wrk`,
-        toolRace(
-          ['njs', 'njs-8', 'koa', 'jitless'].map((name) => `${race}-${name}`),
-          { name: 'wrk', connections: 400, threads: 6, seconds: 30, path },
-        ),
-      ]),
-    ),
+    'hello by wrk': byWrk('hello', WORKLOADS.hello),
+    'ssr by wrk': byWrk('ssr', PAGE),
   },
   claims: [
     claim('hello', 'njs', 'koa', 'njs is 1.38 times as fast as Koa'),

@@ -1,7 +1,7 @@
 import { findFramework } from '@startgrid/grid/apps.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { CONNECTIONS, warmupOf } from '../../src/experiment/profiles.ts'
-import { WORKLOADS } from '../../src/experiment/workloads.ts'
+import { pageOf as page, WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { FrontKind, LoadRace, Step, Study, System } from '../../src/result/experiment.ts'
 
 /** What duties cost: hello and the page of every framework as they are in production, and others without the duties, in the same passes. */
@@ -127,7 +127,7 @@ const COMPARED: readonly Compared[] = [
 function raceOf({ name, role, ways }: Compared): LoadRace {
   return {
     systems: Object.keys(ways).map((way) => systemOf(name, way)),
-    workload: role === 'ssr' ? { ...WORKLOADS.ssr, path: '/?items=50' } : WORKLOADS.hello,
+    workload: role === 'ssr' ? page(50) : WORKLOADS.hello,
     connections: CONNECTIONS[role],
   }
 }

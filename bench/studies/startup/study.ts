@@ -13,14 +13,12 @@ import { ask } from '../../src/servers/command/request.ts'
 
 const ROLES = ['hello', 'ssr'] as const
 
-/** NGINX starts njs, before anybody asks. */
-const MEASURED = APPS.filter(({ runtime, role }) => runtime !== 'nginx' && role !== 'status')
-
 /** With a compile cache that an earlier start has filled; Bun has none. */
 const CACHED = 'cached'
 
 const systems = new Map<string, { app: App; isCached: boolean }>(
-  MEASURED.flatMap((app) => [
+  // NGINX starts njs, before anybody asks.
+  APPS.filter(({ runtime, role }) => runtime !== 'nginx' && role !== 'status').flatMap((app) => [
     [app.name, { app, isCached: false }] as const,
     ...(app.runtime === 'node' ? [[`${app.name} ${CACHED}`, { app, isCached: true }] as const] : []),
   ]),

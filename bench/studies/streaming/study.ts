@@ -1,5 +1,6 @@
 import { formatMicros, formatMs, formatPercent } from '@startgrid/cli/numbers.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
+import { pageOf } from '../../src/experiment/workloads.ts'
 import type { LoadRace, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
 import { measurePages } from './probe.ts'
 
@@ -17,11 +18,7 @@ const BEHIND = ['node', 'hono'] as const
 const SENT = { whole: '/?items=50', streamed: '/stream?items=50&delay=0' } as const
 type Sent = keyof typeof SENT
 
-const ask = (path: string): Workload => ({
-  path,
-  expect: { includes: ['<!DOCTYPE html>', '50 of 50', '</html>'] },
-  isProven: true,
-})
+const ask = (path: string): Workload => ({ ...pageOf(50), path, isProven: true })
 
 const app = (name: string, title: string, nginx?: System['nginx']): System => ({
   title,

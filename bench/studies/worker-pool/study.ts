@@ -7,7 +7,6 @@ import { measureMessages } from './messages.ts'
 type Runtime = 'node' | 'bun'
 
 const NAMES: Readonly<Record<Runtime, string>> = { node: 'Node', bun: 'Bun' }
-const SIZES: Readonly<Record<Runtime, readonly number[]>> = { node: [2, 4, 8, 10, 24], bun: [2, 4, 8, 10] }
 
 /** The source's machine had eight cores, whatever the size of its pool. */
 const MOST_CORES = 8
@@ -18,8 +17,12 @@ const PUBLISHED: Readonly<Record<Runtime, Readonly<Record<number, number>>>> = {
   bun: { 2: 34_146, 4: 62_600, 8: 138_000, 10: 154_000 },
 }
 
-const pools = (Object.keys(SIZES) as Runtime[]).flatMap((runtime) =>
-  SIZES[runtime].map((size) => ({ name: `${runtime}-${size}`, runtime, size })),
+const pools = (Object.keys(PUBLISHED) as Runtime[]).flatMap((runtime) =>
+  Object.keys(PUBLISHED[runtime]).map((size) => ({
+    name: `${runtime}-${size}`,
+    runtime,
+    size: Number(size),
+  })),
 )
 
 const SERVERS = 'bench/studies/worker-pool/servers'

@@ -9,8 +9,7 @@ import { gridExperiment } from '../../src/experiment/grid.ts'
 import { BEYOND, durationFor, openLoopsMs, shareOf } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/experiment/schedule.ts'
-import { expectedHeatMs, heatsWithin, leastTimeMs } from '../../src/experiment/time.ts'
-import type { LoadRace, System } from '../../src/result/experiment.ts'
+import { expectedHeatMs, leastTimeMs } from '../../src/experiment/time.ts'
 import { PAPER } from '../fixtures/laboratory.ts'
 
 function plan(...words: string[]) {
@@ -58,16 +57,13 @@ describe('cells', () => {
     ok(without.cells.every(({ openLoop }) => !openLoop))
   })
 
-  test('of a study are warmed as the system says itself, else as its race does, else as its framework needs', () => {
-    const warmupOf = (own: Partial<System>, race: Partial<LoadRace>) => {
-      const { fast = { title: 'none' } } = PAPER.systems
-      const systems = { ...PAPER.systems, fast: { ...fast, ...own } }
-      const races = { race: { ...(PAPER.races.race as LoadRace), ...race } }
-      return planCells({ ...PAPER, systems, races })[0]?.warmupMs
-    }
-    equal(warmupOf({}, {}), 1000)
-    equal(warmupOf({}, { warmupMs: 2500 }), 2500)
-    equal(warmupOf({ warmupMs: 4000 }, { warmupMs: 2500 }), 4000)
+  test('of a study are warmed as the system says itself, else as its framework needs', () => {
+    const { fast = { title: 'none' } } = PAPER.systems
+    const systems = { ...PAPER.systems, fast: { ...fast, warmupMs: 4000 } }
+    deepEqual(
+      [PAPER, { ...PAPER, systems }].map((study) => planCells(study)[0]?.warmupMs),
+      [1000, 4000],
+    )
   })
 
   test('get the cores that there are; processes that share a core become warm in turn', () => {
@@ -110,12 +106,22 @@ describe('heats', () => {
     }
   })
 
-  test('are as many as fit into the time, 2 to 100', () => {
+  test('are those of the profile, or as many as were given, or as fit into the time, 2 to 100', () => {
+    for (const [words, effort] of [
+      ['--seed 1', 'default 3'],
+      ['--quick', 'quick 2'],
+      ['--heats 5', 'custom 5'],
+      ['--heats 5 --max-time 1s', 'custom 5'],
+      ['--max-time 1s', 'custom 2'],
+      ['--max-time 320s', 'custom 3'],
+      ['--max-time 1440m', 'custom 100'],
+    ] as const) {
+      const { profile, heats } = plan(...words.split(' ')).settings
+      equal(`${profile} ${heats}`, effort, words)
+    }
+    const fit = (words: string) => plan('--max-time', ...words.split(' ')).settings.heats
+    ok(fit('10m') > 3 && fit('5m --only node,fastify') > 6)
     const whole = plan()
-    const fit = (seconds: number) => heatsWithin(seconds * 1000, whole)
-    deepEqual([fit(1), fit(320), fit(86_400)], [2, 3, 100])
-    const two = { ...whole, cells: whole.cells.filter(({ app }) => /^(node|fastify)\//.test(app)) }
-    ok(heatsWithin(600_000, whole) > 3 && heatsWithin(300_000, two) > 6)
     const least = leastTimeMs(whole)
     ok(least > 120_000 && least < 240_000, `${least}`)
     ok(least > leastTimeMs({ ...whole, cells: whole.cells.filter(({ role }) => role === 'hello') }))

@@ -145,8 +145,7 @@ const STUDY: Study = {
 
 test('a simulated study', async (context) => {
   const world = new World(QUIET, 5)
-  const options = { profile: 'quick', heats: undefined, seed: 3 } as const
-  const result = createStudyResult(STUDY, options, '')
+  const result = createStudyResult(STUDY, { profile: 'quick', seed: 3 }, '')
   result.conformance = result.cells.map(({ id }) => ({ cell: id, differences: [] }))
   result.settings.cores = { server: 0, servers: [0], generator: 1 }
   for (const { cores } of result.cells) cores.given = 1

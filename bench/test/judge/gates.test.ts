@@ -47,8 +47,8 @@ const GATES: [what: string, evidence: Partial<Evidence>, found: string | RegExp 
     '1,005 of 61,003 requests failed (1,003 reset, 2 status)',
   ],
   [
-    'an error beside others',
-    measured({ errors: { reset: 1 }, disturbed: true }),
+    'a late response, also beside others',
+    measured({ errors: { timeout: 1 }, disturbed: true }),
     /^1 of 50,001 requests failed/,
   ],
   ['an error of the warm-up', warmup({ status: 1 }), /^1 of 20,000 requests failed/],
@@ -66,11 +66,6 @@ const GATES: [what: string, evidence: Partial<Evidence>, found: string | RegExp 
   ['others alone', measured({ disturbance: { ...QUIET, serverWait: 0.5 }, disturbed: true }), null],
 ]
 for (const [what, evidence, found] of GATES) test(`gates: ${what}`, () => says(judge(evidence), found))
-
-test('one error of any kind in one slice voids the cell', () => {
-  for (const kind of ['connect', 'reset', 'timeout', 'status', 'parse'])
-    says(judge(measured({}, { errors: { [kind]: 1 } })), new RegExp(`\\(1 ${kind}\\)$`))
-})
 
 test('wrong cells: what could not be run, broke the contract or responded wrongly', () => {
   const conformance = [

@@ -4,7 +4,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
 import { analyse } from '../../src/judge/analysis.ts'
 import { stallOf, unsteadyOf } from '../../src/judge/findings.ts'
-import type { whyVoid } from '../../src/judge/gates.ts'
+import type { Measured } from '../../src/judge/launches.ts'
 import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
 import { commentOf, documentOf } from '../../src/report/report.ts'
 import type { Analysis, Pair, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
@@ -39,10 +39,10 @@ const RACE = raceOf([NODE, TWIN, KOA, BUN], {
 })
 
 const without = (cell: Cell) => ({ ...RACE, cells: RACE.cells.filter((one) => one !== cell) })
-const voiding =
-  (id: string): typeof whyVoid =>
-  ({ cell }) =>
-    cell.id === id ? 'one error' : null
+const voiding = ({ id }: Cell, measured: Measured): Measured => ({
+  ...measured,
+  heats: measured.heats.map((heat) => ({ ...heat, failures: [{ cell: id, reason: 'one error' }] })),
+})
 
 /** The first one is by rate. */
 function raceIn({ races: [race] }: Analysis): RaceFigures {
@@ -89,7 +89,7 @@ test('a twin that differs more than in one run of 200 makes the race suspect', (
 
 test('bare node is the baseline wherever it stands, else the first valid cell: the best one would be chosen by chance', () => {
   equal(raceIn(analyseAll({ ...RACE, cells: RACE.cells.toReversed() })).baseline, NODE.id)
-  const { baseline, control } = raceIn(analyseAll(RACE, voiding(NODE.id)))
+  const { baseline, control } = raceIn(analyseAll(voiding(NODE, RACE)))
   deepEqual([baseline, control], [KOA.id, null])
 })
 
@@ -99,15 +99,16 @@ test('a cell that is void, was skipped or never responded has no figures, no pla
   // What is known of its launch besides counts as little.
   const launches = [{ app: BUN.app, startup: 0.1, readyMemory: 1e6, peakMemory: 2e6 }]
   const heats = RACE.heats.map(({ slices, ...heat }) => {
-    return { ...heat, launches, slices: [...slices, sliceOf(silent.id, 0)] }
+    return { ...heat, launches, slices: [...slices, sliceOf(silent.id, 0, { checked: 0 })] }
   })
+  const conformance = [...RACE.conformance, { cell: silent.id, differences: [] }]
   const cells = [...RACE.cells, skipped, silent]
-  const analysis = analyseAll({ ...RACE, cells, heats }, voiding(BUN.id))
+  const analysis = analyseAll(voiding(BUN, { ...RACE, cells, conformance, heats }))
   deepEqual(analysis.races, analyseAll(without(BUN)).races)
   const shown = [BUN, silent, skipped].map(({ id }) => analysis.cells.find(({ cell }) => cell === id))
   deepEqual(
     shown.map((one) => one && [one.figures, one.coreUse, one.cpu.app, one.launches, one.void]),
-    [[{}, null, null, 4, 'one error'], [{}, null, null, 0, null], undefined],
+    [[{}, null, null, 4, 'one error'], [{}, null, null, 0, 'no request got a response'], undefined],
   )
 })
 
@@ -152,8 +153,7 @@ test('what NGINX costs is as sure as the noise within launches; without one of i
   ])
   const cells = [NODE, KOA, BUN, TWIN].flatMap((cell) => [cell, cellOf(cell.app, 'nginx', cell.twinOf)])
   const [node, koa, ...others] = analyseAll(
-    raceOf(cells, Object.fromEntries(requests)),
-    voiding(BUN.id),
+    voiding(BUN, raceOf(cells, Object.fromEntries(requests))),
   ).proxyCosts.filter(({ metric }) => metric === 'rate')
   deepEqual([node?.app, koa?.app, others], ['node/hello', 'koa/hello', []])
   near(node?.ratio.value, 0.5 * (1.01 * 0.99 * 1 * 1.005) ** (1 / 4))

@@ -7,7 +7,6 @@ import { createStudyResult } from '../../src/experiment/result.ts'
 import { baseOf, measureAtCommonRate } from '../../src/measure/common-rate.ts'
 import { measurePasses, runHeat } from '../../src/measure/heat.ts'
 import { runHeats } from '../../src/measure/heats.ts'
-import type { Generator } from '../../src/measure/load.ts'
 import type { ProbeRace } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
 import type { Cell, Warning } from '../../src/result/result.ts'
@@ -31,7 +30,8 @@ const ACCOUNT = {
 interface Setting {
   seed?: number
   onRun?(plan: LoadOptions): void
-  offer?: Generator['run']
+  /** What an open loop gives. */
+  offer?(plan: LoadOptions): object
   measure?: typeof measurePasses
 }
 
@@ -52,6 +52,7 @@ function heatOf(
   ])
   const generator = fakeGenerator(async (plan) => {
     onRun?.(plan)
+    if (offer && plan.rate !== undefined) return offer(plan)
     const seconds = plan.durationMs / 1000
     const rate = rates[('port' in plan.target ? plan.target.port : 0) - 1] ?? 0
     return { requests: rate * seconds, seconds, rate }
@@ -67,10 +68,7 @@ function heatOf(
       launches: async () => [],
       stop: async () => {},
     }),
-    generator: {
-      ...generator,
-      run: (plan) => (offer && plan.rate !== undefined ? offer(plan) : generator.run(plan)),
-    },
+    generator,
     workloadOf: () => ({ path: '/json', expect: {} }),
     measure,
     signal: new AbortController().signal,
@@ -205,20 +203,16 @@ describe('one rate for all', () => {
           })
         await measureAtCommonRate(course, { experiment: LATE, settings, known: known ?? undefined })
       },
-      offer: (async ({ rate = 0, onPhase }: Parameters<Generator['run']>[0]) => {
-        await onPhase?.('open')
-        return {
-          rate,
-          requests: 0,
-          seconds: 1,
-          checked: 0,
-          errors: {},
-          lag: null,
-          self: { bound: false },
-          openLoop: { offered: rate, achieved: rate },
-          histograms: { latency: histogramOf(uniform(1000, 1)), lag: left.shift() ?? null },
-        }
-      }) as unknown as Generator['run'],
+      offer: ({ rate = 0 }) => ({
+        rate,
+        requests: 0,
+        seconds: 1,
+        checked: 0,
+        lag: null,
+        self: { bound: false },
+        openLoop: { offered: rate, achieved: rate },
+        histograms: { latency: histogramOf(uniform(1000, 1)), lag: left.shift() ?? null },
+      }),
     })
     return { loads: trials.map(({ cell }) => cell.replace('race ', '')).toSorted(), ...commonRate }
   }

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { createRace, RACE_SETTINGS } from '../../src/experiment/race.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
+import { heatsWithin } from '../../src/experiment/time.ts'
 import { pilot } from '../../src/measure/pilot.ts'
 import { PilotError } from '../../src/measure/proof.ts'
-import { fitsLatencies, startsWithin } from '../../src/measure/race.ts'
+import { fitsLatencies } from '../../src/measure/race.ts'
 import type { LoadRace } from '../../src/result/experiment.ts'
 import type { Server } from '../../src/servers/servers.ts'
 import { fakeGenerator } from '../fixtures/evidence.ts'
@@ -201,7 +202,7 @@ describe('what fits into --max-time', () => {
   test('are as many starts as there is time for, at least those planned; fast servers need less for a latency', () => {
     const { result, paceOf } = plan(10, 500)
     const startsIn = (seconds: number, ...pace: Parameters<typeof paceOf>) =>
-      startsWithin(seconds * 1000, result, paceOf(...pace))
+      heatsWithin(seconds * 1000, 10, result, paceOf(...pace))
     equal(startsIn(20, 10_000), 10)
     const [fast, slow] = [startsIn(300, 10_000), startsIn(300, 50)]
     ok(fast > 50 && slow > 30 && fast > 1.3 * slow, `${fast} and ${slow}`)

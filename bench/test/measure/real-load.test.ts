@@ -43,7 +43,7 @@ const TINY: Study = {
   title: 'a real one',
   question: 'Does it run?',
   systems: {
-    node: { title: 'node', app: { package: 'apps/node', role: 'hello' } },
+    node: { title: 'node', app: { package: 'apps/node', role: 'hello' }, warmupMs: 250 },
     broken: { title: 'broken', app: { package: 'apps/node', role: 'nothing' } },
     probed: { title: 'probed' },
     failing: { title: 'failing' },
@@ -55,7 +55,6 @@ const TINY: Study = {
       systems: ['node', 'broken'],
       workload: WORKLOADS.hello,
       connections: 8,
-      warmupMs: 250,
       openLoop: ['node', 'broken'],
     },
     probes: {

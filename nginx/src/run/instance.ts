@@ -16,7 +16,7 @@ type StartOptions = Wanted & {
   /** CPUs to pin master and workers to, as `taskset` writes a list: `0` or `0,2-3`. */
   readonly cpus?: string
   /** `inherit`: errors, and the access log if it goes to `standardOutput(main)`, come out of this process. */
-  readonly output?: 'capture' | 'inherit'
+  readonly output?: 'inherit'
 }
 
 /** How an NGINX ended: `signal` is null unless it was killed. */

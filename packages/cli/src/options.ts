@@ -58,10 +58,9 @@ interface Range extends Rules {
 }
 
 /** A whole number. */
-export function integer(value: string, help: string, range: Range & { default: number }): Option<number>
-export function integer(value: string, help: string, range: Range): Option<number | undefined>
+export function integer(help: string, range: Range & { default: number }): Option<number>
+export function integer(help: string, range: Range): Option<number | undefined>
 export function integer(
-  value: string,
   help: string,
   { min, max, default: absent, ...rules }: Range & { default?: number },
 ): Option<number | undefined> {
@@ -69,7 +68,7 @@ export function integer(
   const parse = (word: string) =>
     /^\d{1,10}$/.test(word) && Number(word) >= min && Number(word) <= max ? Number(word) : undefined
   const must = `a whole number from ${min} to ${max}`
-  return last({ value, help: told, ...rules }, parse, { absent, must })
+  return last({ value: 'N', help: told, ...rules }, parse, { absent, must })
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }

@@ -8,7 +8,7 @@ const TABLE = {
   target: text('URL', 'measures a server that runs'),
   without: text('NAMES', 'what it lacks', { needs: 'target' }),
   path: texts('PATH', 'what is asked'),
-  heats: integer('N', 'starts', { min: 1, max: 100, default: 3, short: 'n' }),
+  heats: integer('starts', { min: 1, max: 100, default: 3, short: 'n' }),
   time: duration('how long', { min: 1000 }),
   precision: percent('of an interval'),
 }

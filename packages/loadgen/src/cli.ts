@@ -14,16 +14,16 @@ import type { LoadResult } from './result.ts'
 import { coresFor, startTeam } from './team.ts'
 
 const OPTIONS = {
-  connections: integer('N', 'connections; at most so many in open loop', {
+  connections: integer('connections; at most so many in open loop', {
     short: 'c',
     min: 1,
     max: 65_535,
     default: 64,
   }),
   duration: duration('how long to send: 500ms, 5s, 1m (default 10s)', { short: 'd', min: 1 }),
-  rate: integer('N', 'open loop: requests per second', { short: 'r', min: 1, max: 1e7 }),
+  rate: integer('open loop: requests per second', { short: 'r', min: 1, max: 1e7 }),
   warmup: duration('load before it, which does not count', { min: 0 }),
-  processes: integer('N', 'processes that offer the load together, each on a core of its own', {
+  processes: integer('processes that offer the load together, each on a core of its own', {
     min: 1,
     max: 256,
     default: 1,
@@ -32,7 +32,7 @@ const OPTIONS = {
   method: text('M', 'GET, HEAD, POST, … (default GET, or POST with a body)'),
   header: texts("'NAME: V'", 'a request header; may be given again', { short: 'H' }),
   body: text('TEXT', "the request's body"),
-  'expect-status': integer('N', 'any other status is an error', { min: 200, max: 999, default: 200 }),
+  'expect-status': integer('any other status is an error', { min: 200, max: 999, default: 200 }),
   insecure: flag('https:// on loopback with any certificate', { short: 'k' }),
   json: text('FILE', 'also write the result to FILE; with - print only the result'),
   help: flag('this text', { short: 'h' }),

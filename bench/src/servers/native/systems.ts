@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -129,7 +129,7 @@ async function startCopies({ cell, system }: Entrant, directory: string): Promis
   const socket = nginx?.front.endsWith('-socket') ? { SOCKET } : {}
   const files = tls !== undefined && nginx === undefined ? await certificateOf(tls) : undefined
   const secure = files && { CERTIFICATE: files.certificate, KEY: files.key }
-  const hook = flags.includes('--jitless') ? ['--import', strippedTypes(path)] : []
+  const hook = flags.includes('--jitless') ? ['--import', strippedTypes(path, directory)] : []
   const options = { env: { ...MEASURABLE, ...app.env, ...socket, ...secure }, execArgv: [...flags, ...hook] }
   const startable = { name: `${basename(path)}/${role}`, runtime, role, directory: join(ROOT, path) }
   const starts = await Promise.allSettled(Array.from({ length: copies }, () => launch(startable, options)))
@@ -212,24 +212,17 @@ registerHooks({
 })
 `
 
-const written = new Map<string, string>()
-
 /**
  * Node strips types with WebAssembly, which `--jitless` switches off (https://nodejs.org/api/typescript.html).
- * @returns a module for `node --import` that hands out the sources of a package, and of what the apps share, without their types. The file
- * goes with this process.
- * @param directory of the package, in the repository
+ * @returns a module for `node --import` that hands out the sources of a package, and of what the apps share, without their types
+ * @param path of the package, in the repository
+ * @param directory where the module may be
  */
-function strippedTypes(directory: string): string {
-  const known = written.get(directory)
-  if (known !== undefined) return known
-  const files = [`${directory}/src`, 'packages/shared/src'].flatMap((path) => sourcesIn(join(ROOT, path)))
-  const sources = files.map((path) => [pathToFileURL(path).href, strip(readFileSync(path, 'utf8'))])
-  const place = mkdtempSync(join(tmpdir(), 'startgrid-stripped-'))
-  process.once('exit', () => rmSync(place, { recursive: true, force: true }))
-  const hook = join(place, 'stripped-types.mjs')
+function strippedTypes(path: string, directory: string): string {
+  const files = [path, 'packages/shared'].flatMap((one) => globSync(join(ROOT, one, 'src/**/*.ts')))
+  const sources = files.map((file) => [pathToFileURL(file).href, strip(readFileSync(file, 'utf8'))])
+  const hook = join(directory, `${basename(path)}-without-types.mjs`)
   writeFileSync(hook, `const SOURCES = ${JSON.stringify(Object.fromEntries(sources))}\n${HOOK}`)
-  written.set(directory, hook)
   return hook
 }
 
@@ -242,10 +235,4 @@ function strip(source: string): string {
   } finally {
     process.emitWarning = emitWarning
   }
-}
-
-function sourcesIn(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-    .map((name) => join(directory, name))
 }

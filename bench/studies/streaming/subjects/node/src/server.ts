@@ -38,12 +38,10 @@ const WAYS: Readonly<Record<string, (response: ServerResponse, delay: number) =>
 
 const PROPS = { items: 50, requestId: '', nonce: '' }
 
-function slowly(response: ServerResponse, delay: number): DropFirst<Parameters<typeof streamPage<'shop'>>> {
+function slowly(response: ServerResponse, delay: number) {
   const signal = closeSignal(response)
-  return [{ ...PROPS, pending: recommendSlowly(PROPS.items, delay, signal) }, signal, console.error]
+  return [{ ...PROPS, pending: recommendSlowly(PROPS.items, delay, signal) }, signal, console.error] as const
 }
-
-type DropFirst<All extends unknown[]> = All extends [unknown, ...infer Others] ? Others : never
 
 const way = WAYS[process.argv[2] ?? '']
 if (way === undefined) throw new Error(`There is no way ${process.argv[2]}.`)
