@@ -26,6 +26,7 @@ export const relay: FastifyPluginAsyncTypebox = async (app) => {
       headers: { 'x-request-id': request.id },
       signal: AbortSignal.any([request.signal, AbortSignal.timeout(10_000)]),
     }).catch((cause) => {
+      if (request.signal.aborted) throw cause // the client has left
       throw app.httpErrors.createError(502, { cause })
     })
     for (const [name, value] of upstream.headers) if (!DROPPED.includes(name)) reply.header(name, value)

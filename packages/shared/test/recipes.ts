@@ -20,7 +20,8 @@ const directory = mkdtempSync(join(tmpdir(), 'recipes-'))
 after(() => rmSync(directory, { recursive: true }))
 process.env.SESSION_SECRET = 'not a secret: it is only for tests'
 process.env.DATABASE_FILE = join(directory, 'test.db')
-process.env.UPSTREAM_URL = await startUpstream()
+const upstream = await startUpstream()
+process.env.UPSTREAM_URL = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/`
 
 /** @param app the directory of the app @param start an app with the routes of all recipes */
 export function testRecipes(app: string, start: Start): void {
@@ -31,6 +32,7 @@ export function testRecipes(app: string, start: Start): void {
   testUpload(start)
   testStatic(app, start)
   testRelay(start)
+  testRelayAbort(start)
   testSecondPage(start)
   testDatabase(start)
 }
@@ -255,6 +257,26 @@ export function testRelay(start: Start): void {
   })
 }
 
+export function testRelayAbort(start: Start): void {
+  test('relay: a client that leaves before the upstream responds is no failure', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    const asked = once(upstream, 'request')
+    const request = sendRequest(`${app.url}/weather?city=silent`)
+      .on('error', () => {})
+      .end()
+    await asked
+    request.destroy()
+    await readResponses(options, 1)
+    await fetch(`${app.url}/greetings`) // by now, a failure would have its line
+    await readResponses(options, 2)
+    equal(
+      (await options.readLines(2)).find(({ level }) => level === ERROR),
+      undefined,
+    )
+  })
+}
+
 export function testSecondPage(start: Start): void {
   test('second page: its policy has the nonce of its script', async () => {
     await using app = await start(createOptions())
@@ -316,12 +338,13 @@ async function readResponses({ readLines }: ReturnType<typeof createOptions>, co
   }
 }
 
-/** A service that compresses as the request's `city` says. @returns its URL */
-async function startUpstream(): Promise<string> {
+/** A service that compresses as the request's `city` says. */
+async function startUpstream() {
   const compress = { gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync }
   const server = createServer((request, response) => {
     const city = new URL(request.url ?? '', 'http://x').searchParams.get('city') ?? ''
     if (city === 'reset') return void request.socket.destroy()
+    if (city === 'silent') return
     response.setHeader('x-heard', request.headers['x-request-id'] ?? '')
     response.setHeader('x-request-id', 'of the upstream').setHeader('upgrade', 'h2,h2c') // as Apache
     if (city === 'nothing') return void response.writeHead(204).end()
@@ -332,5 +355,5 @@ async function startUpstream(): Promise<string> {
     response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] }).end(coded)
   }).unref()
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return server
 }
