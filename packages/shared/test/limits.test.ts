@@ -17,6 +17,7 @@ const start = (handle: (response: ServerResponse) => unknown) =>
   serve((_request, response) => {
     response.setHeader('x-request-id', 'r-1')
     response.setHeader('set-cookie', ['a=1', 'b=2'])
+    response.setHeader('cache-control', 'public')
     limitSilence(response, 400)
     handle(response)
   })
