@@ -1,12 +1,17 @@
 import sensible from '@fastify/sensible'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  LogController,
+} from 'fastify'
 import type { AppOptions } from '#shared/app-options.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { requestId } from '#shared/request-id.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { drain, serverOptions, trackConnections } from '#shared/server.ts'
 import accessLog from './plugins/access-log.ts'
-import errors, { StreamErrors } from './plugins/errors.ts'
+import errors from './plugins/errors.ts'
 import { healthRoutes } from './plugins/health.ts'
 
 declare module 'fastify' {
@@ -19,7 +24,7 @@ export function createApp({ config, health, log }: AppOptions, routes: FastifyPl
   const { keepAliveTimeout, requestTimeout, ...http } = serverOptions(config)
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    logController: new StreamErrors({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }), // see access-log.ts
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }), // see access-log.ts
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     bodyLimit: 65_536,
     trustProxy: config.TRUST_PROXY,

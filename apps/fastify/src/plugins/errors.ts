@@ -1,10 +1,5 @@
-import {
-  type FastifyError,
-  type FastifyReply,
-  type FastifyRequest,
-  type FastifySchemaValidationError,
-  LogController,
-} from 'fastify'
+import { Readable } from 'node:stream'
+import type { FastifyError, FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
 import { createProblem, type FieldError, PROBLEM, toProblem } from '#shared/problem.ts'
 
@@ -33,15 +28,18 @@ export default fp(async (app) => {
     return reply
   })
 
+  // Fastify destroys a response whose stream fails amid it. A failure before its first byte comes to the handler above.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const stream = payload instanceof ReadableStream ? Readable.fromWeb(payload) : payload
+    if (stream instanceof Readable)
+      stream.once('error', (err) => {
+        if (reply.raw.headersSent && !reply.raw.destroyed) request.log.error({ err }, 'failed')
+      })
+    done(null, stream)
+  })
+
   app.setNotFoundHandler((_request, reply) => reply.notFound())
 })
-
-/** Fastify destroys a response whose stream fails amid it. A failure before its first byte comes to the handler above. */
-export class StreamErrors extends LogController {
-  override streamError(err: Error, request: FastifyRequest, reply: FastifyReply): void {
-    if (!reply.raw.destroyed) request.log.error({ err }, 'failed') // else the client has left
-  }
-}
 
 function toFieldError({
   instancePath,
