@@ -1,22 +1,16 @@
 import { FRAMEWORKS, findFramework, ROLES, type Role } from '@startgrid/grid/apps.ts'
 import type { Framework } from '@startgrid/grid/frameworks.ts'
 import { type Experiment, isProbe, type Race } from '../result/experiment.ts'
-import type { Settings, Span } from '../result/result.ts'
+import type { Settings } from '../result/result.ts'
 
 /** How much effort a run takes, and what every cell gets of it: with all frameworks about five minutes, and `--quick` one. */
 
 export type ProfileName = 'quick' | 'default'
 
-interface Profile {
+/** Its open loops are those with `--latency`. */
+interface Profile extends Omit<StudyEffort, 'maxTimeMs'> {
   frameworks: readonly string[]
   roles: readonly Role[]
-  /** Launches of every app. */
-  heats: number
-  /** Passes per heat: each measures every cell once. */
-  slices: number
-  sliceMs: number
-  /** Of each app, with `--latency`. */
-  openLoop: Span
   /** What a reader may expect of it. */
   shows: string
 }
