@@ -19,7 +19,7 @@ const ROUNDS = 5
 /** Clients that leave before a look, all at once: so many that pages wait in line in the app, and that some leave while theirs waits. */
 const LEAVING = 100
 
-/** Bytes that memory may grow by from one look to the next. A page that is kept has 30 kB and more, and 20 clients and more leave each. */
+/** Bytes that memory may grow by from one look to the next. At least 20 clients leave a page before each look, and a page that is kept has 30 kB and more. */
 const GROWTH = 500_000
 
 /** An app that has served every kind of request holds no more than before. */

@@ -157,20 +157,21 @@ export const overload: Fault = {
     const [path, kept] = subject.app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]
     const findings = new Set<string>()
     let refusal: Seen | undefined
+    // So many pages without a refusal: an app that sheds refuses the last of those who come together.
+    const enough = 4 * kept
     let [before, served, probes] = [0, 0, 0]
     const neverSheds = Promise.withResolvers<void>()
     const onSeen = (seen: Seen) => {
       if (seen.status === 503) refusal ??= seen
       else if (refusal !== undefined && seen.status === 200) served += 1
-      // An app that sheds refuses the last of those who come together.
-      else if (refusal === undefined && ++before === 2 * kept) neverSheds.resolve()
+      else if (refusal === undefined && ++before === enough) neverSheds.resolve()
     }
     const crowd = subject.clients({ target, path, kept, pauseMs: PAUSE_MS, statuses: [200, 503], onSeen })
     const hasServed = async () => {
       const probe = await ask(target, '/livez')
       if (probe.status !== 200) findings.add(`/livez got ${outcomeOf(probe)}.`)
       probes += 1
-      return before >= 2 * kept || (served >= SERVED && probes >= PROBES)
+      return before >= enough || (served >= SERVED && probes >= PROBES)
     }
     const sheds = until('it has not shed', hasServed, PATIENCE_S).catch(() => {})
     await Promise.race([sheds, neverSheds.promise]) // where nothing is shed, a probe waits for long as well
