@@ -26,8 +26,8 @@ const instances: Instance[] = []
 const directories: string[] = []
 
 after(async () => {
-  await Promise.all(instances.map((instance) => instance.stop()))
-  for (const directory of directories) rmSync(directory, { recursive: true })
+  await Promise.allSettled(instances.map((instance) => instance.stop()))
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
 })
 
 /** Starts the NGINX to test with. It is stopped after the last test. */

@@ -8,10 +8,9 @@ import { readForwarded } from '#shared/forwarded.ts'
  */
 export function keepTrusted(server: Server, trusts: Config['TRUST_PROXY']): Server {
   if (trusts === false) return server
-  const take = (request: IncomingMessage) => {
+  return server.prependListener('request', (request: IncomingMessage) => {
     const { client, scheme, host } = readForwarded(request, trusts)
     const headers = { 'x-forwarded-for': client, 'x-forwarded-proto': scheme, 'x-forwarded-host': host }
     Object.assign(request.headers, headers)
-  }
-  return server.prependListener('request', take).prependListener('upgrade', take)
+  })
 }

@@ -9,7 +9,6 @@ import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
-import { keepTrusted } from '../src/forwarded.ts'
 
 const create = (options: AppOptions) => createFailingApp(options, new H3())
 const start = (options: AppOptions) => serve(create(options))
@@ -110,13 +109,6 @@ test('a body over the limit of the server is 413', async () => {
   equal(await (await post(1024)).text(), '1024')
   const refused = await post(1025)
   deepEqual([refused.status, refused.headers.get('content-type')], [413, PROBLEM])
-})
-
-test('an upgrade has what trusted proxies say as well', () => {
-  const server = keepTrusted(createServer(), createOptions({ TRUST_PROXY: '10.0.0.0/8' }).config.TRUST_PROXY)
-  const headers = { 'x-forwarded-proto': 'https' }
-  server.emit('upgrade', { headers, socket: { remoteAddress: '198.51.100.1' } })
-  equal(headers['x-forwarded-proto'], 'http')
 })
 
 test('the log has the route as it was registered, the raw path and the trace, and no line of a probe', async () => {

@@ -13,10 +13,9 @@ export function clientOf(c: Context): string | undefined {
  * https://hono.dev/examples/behind-reverse-proxy believes any peer, and makes a second Request of each.
  */
 export function takeOrigin(server: Server, trusts: Config['TRUST_PROXY']): Server {
-  const take = (incoming: IncomingMessage) => {
+  return server.prependListener('request', (incoming: IncomingMessage) => {
     const { scheme, host } = readForwarded(incoming, trusts)
     const isForwarded = scheme !== 'http' || host !== incoming.headers.host
     if (host !== '' && isForwarded) incoming.url = `${scheme}://${host}${incoming.url}`
-  }
-  return server.prependListener('request', take).prependListener('upgrade', take)
+  })
 }

@@ -34,7 +34,11 @@ const warmup = (errors: Slice['errors']): Partial<Evidence> => ({
 const differing = (...differences: string[]) => ({ conformance: { differences } })
 const silent = { cpuSeconds: { app: null, proxy: null, generator: null }, disturbance: SILENT }
 
-const GATES: [what: string, evidence: Partial<Evidence>, found: string | RegExp | null][] = [
+const GATES: readonly (readonly [
+  what: string,
+  evidence: Partial<Evidence>,
+  found: string | RegExp | null,
+])[] = [
   ['a good cell', {}, null],
   ['where the system tells nothing (macOS)', { cores: null, ...measured(silent, silent) }, null],
   ['one difference', differing('a: 1, got 2'), 'it breaks the contract: a: 1, got 2'],
@@ -51,6 +55,11 @@ const GATES: [what: string, evidence: Partial<Evidence>, found: string | RegExp 
     measured({ errors: { timeout: 1 }, disturbed: true }),
     /^1 of 50,001 requests failed/,
   ],
+  ...['connect', 'parse', 'status', 'reset'].map(
+    (kind) =>
+      [`one ${kind}`, measured({}, { errors: { [kind]: 1 } }), new RegExp(`\\(1 ${kind}\\)$`)] as const,
+  ),
+  ['a reset, also beside others', measured({ errors: { reset: 1 }, disturbed: true }), /\(1 reset\)$/],
   ['an error of the warm-up', warmup({ status: 1 }), /^1 of 20,000 requests failed/],
   ['what ended', { failures: ['it was ended by SIGKILL'] }, 'it was ended by SIGKILL'],
   ['not asked', { slices: [] }, null],

@@ -104,13 +104,13 @@ export function leave({ binary, dir }: Pick<Start, 'binary' | 'dir'>): ChildProc
   return child
 }
 
-/** Seconds for each step of a start. */
+/** Seconds for each step of a start: the pid file, and each address. */
 const LIMIT_S = 20
 
 /**
  * Waits until NGINX has written its pid, which it does when it has bound every port, and responds on each of them.
  * @param runs whether the process is still there
- * @throws {Error} if it ended, or does not respond within 20 s
+ * @throws {Error} if it ended, or one step takes more than 20 s
  */
 export async function awaitResponses({ addresses, probe, dir }: Setup, runs: () => boolean): Promise<void> {
   const orEnded = (isDone: boolean) => {

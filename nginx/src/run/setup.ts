@@ -52,9 +52,9 @@ export async function setUp(
       front.listen,
       fronts.map((one) => one.listen.port),
     )
-    const isTls = front.topology === 'nginx-tls'
-    const certificate = front.certificate ?? (isTls && (await makeCertificate(main.dir)))
-    fronts.push({ ...front, listen, ...(certificate && { certificate }) })
+    const { certificate: given, ...rest } = front
+    const certificate = front.topology === 'nginx-tls' && (given ?? (await makeCertificate(main.dir)))
+    fronts.push({ ...rest, listen, ...(certificate && { certificate }) })
   }
   return {
     ...main,

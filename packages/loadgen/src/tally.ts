@@ -139,6 +139,7 @@ export class LoopWatch {
  * @param who this thread, or the main one of a process
  */
 export function schedstat(who: 'thread-self' | number): { ran: number; waited: number } {
-  const [ran = Number.NaN, waited = Number.NaN] = readText(`/proc/${who}/schedstat`).split(' ').map(Number)
+  const text = readText(`/proc/${who}/schedstat`) || 'NaN NaN'
+  const [ran = Number.NaN, waited = Number.NaN] = text.split(' ').map(Number)
   return { ran: ran / 1e9, waited: waited / 1e9 }
 }

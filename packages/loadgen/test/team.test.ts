@@ -60,6 +60,10 @@ test('one process serves several loads, one after the other, refuses what cannot
   const team = await startTeam([0])
   const load = { ...PLAN, target: server.target }
   await assert.rejects(team.run({ ...load, path: 'x' }), /^LoadError: The path "x" must begin/)
+  // What only a process can find.
+  const elsewhere = { host: '8.8.8.8', port: 80 }
+  await assert.rejects(team.run({ ...load, target: elsewhere }), /^LoadError: 8\.8\.8\.8 is a public/)
+  assert.equal((await team.run({ ...load, signal: AbortSignal.abort() })).requests, 0)
   const { requests } = await team.run(load)
   assert.ok(requests > 0)
   const second = team.run(load)

@@ -20,7 +20,7 @@ const ROUNDS = 5
 const LEAVING = 100
 
 /** Bytes that memory may grow by from one look to the next. At least 20 clients leave a page before each look, and a page that is kept has 30 kB and more. */
-const GROWTH = 500_000
+const GROWTH = 400_000
 
 /** An app that has served every kind of request holds no more than before. */
 export const leaks: Fault = {

@@ -164,7 +164,7 @@ export const overload: Fault = {
     const onSeen = (seen: Seen) => {
       if (seen.status === 503) refusal ??= seen
       else if (refusal !== undefined && seen.status === 200) served += 1
-      else if (refusal === undefined && ++before === enough) neverSheds.resolve()
+      else if (refusal === undefined && seen.status === 200 && ++before === enough) neverSheds.resolve()
     }
     const crowd = subject.clients({ target, path, kept, pauseMs: PAUSE_MS, statuses: [200, 503], onSeen })
     const hasServed = async () => {

@@ -1,6 +1,6 @@
 import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
-import { createServer, type RequestListener, Server } from 'node:http'
+import { createServer, type RequestListener, request, Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { pino } from 'pino'
@@ -159,6 +159,14 @@ export function testBrokenBodies(start: Start): void {
       equal(lines[0]?.requestId, lines[1]?.requestId)
     })
   }
+
+  test('an upgrade that the app does not know is ignored, also behind a trusted proxy', async () => {
+    await using app = await start(createOptions({ TRUST_PROXY: 'loopback' }))
+    const headers = { connection: 'upgrade', upgrade: 'h2c' } // as curl --http2 and Apache ask
+    const signal = AbortSignal.timeout(120_000)
+    const [response] = await once(request(`${app.url}/livez`, { headers }).end(), 'response', { signal })
+    equal(response.resume().statusCode, 200)
+  })
 
   test('a client that resets its connection amid a response is no failure', async () => {
     const { readLines, ...options } = createOptions()
