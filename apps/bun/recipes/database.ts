@@ -19,7 +19,7 @@ export const database = ({ health }: AppOptions) => {
   const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
   const db = new Database(DATABASE_FILE)
   db.run('pragma busy_timeout = 5000') // milliseconds to wait for other processes
-  db.run('begin immediate') // of processes that start at once, one migrates
+  db.run('begin immediate') // if several processes start at once, only one migrates
   const { user_version: done } = db.query('pragma user_version').get() as { user_version: number }
   for (const migration of MIGRATIONS.slice(done)) db.run(migration)
   db.run(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more

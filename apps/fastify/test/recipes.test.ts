@@ -19,10 +19,11 @@ async function start(options: AppOptions) {
     for (const recipe of [body, database, events, relay, secondPage, session, staticFiles, upload])
       routes.register(recipe)
   })
-  app.register(chat) // of all the places, the one after the plugin that waits until the app has drained
+  app.register(chat) // as late as possible: its hooks run after the one that waits for `drain`
   await app.ready()
   options.health.signal.addEventListener('abort', () => void app.close()) // as in server.ts
   return serve(app.server)
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
+recipes.testRelayAbort(start) // of the others, none aborts its fetch when the client leaves

@@ -18,7 +18,7 @@ const MIGRATIONS = [
 export function database({ health }: AppOptions) {
   const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
   const db = new DatabaseSync(DATABASE_FILE, { timeout: 5_000 }) // milliseconds to wait for other processes
-  db.exec('begin immediate') // of processes that start at once, one migrates
+  db.exec('begin immediate') // if several processes start at once, only one migrates
   const done = Number(db.prepare('pragma user_version').get()?.user_version)
   for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
   db.exec(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more

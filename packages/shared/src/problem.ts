@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 /** The media type of all errors. */
 export const PROBLEM = 'application/problem+json'
 
-/** An error does not keep what its route said of a success, such as `public, max-age=3600`. */
+/** No cache keeps an error, although its route said `public, max-age=3600`. */
 const NO_STORE = { 'cache-control': 'no-store' }
 
 /** A field of the request that is not valid, such as `items`, and why. */

@@ -32,7 +32,6 @@ export function testRecipes(app: string, start: Start): void {
   testUpload(start)
   testStatic(app, start)
   testRelay(start)
-  testRelayAbort(start)
   testSecondPage(start)
   testDatabase(start)
 }

@@ -74,10 +74,10 @@ const chatter = (lines: number, end = '') =>
     ${end}`,
   )
 
-test('every exit writes what waits in the log; a sudden one of a busy machine may lose a write that is on its way', async () => {
+test('every exit writes what waits in the log, a sudden one perhaps without the write that is on its way', async () => {
   for (const [end, lost] of [
     ['', 0],
-    ['process.exit(3)', 16], // 16 kB, which a thread has not begun to write
+    ['process.exit(3)', 16], // lines of 1 kB: one write of 16 kB
     ["throw new Error('unforeseen')", 16],
   ] as const) {
     const { stdout } = await chatter(2_000, end).ended

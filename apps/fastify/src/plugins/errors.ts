@@ -6,16 +6,18 @@ import { createProblem, type FieldError, PROBLEM, toProblem } from '#shared/prob
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export default fp(async (app) => {
   app.setErrorHandler((thrown: unknown, request, reply) => {
-    const error: FastifyError & { expose?: boolean; status?: number } = Object(thrown) // anything may be thrown
+    // Anything may be thrown. What is added here does not stay on it.
+    const error: FastifyError & { expose?: boolean; status?: number } = Object.create(Object(thrown))
     if (error.validation) {
       const problem = createProblem(400, { errors: error.validation.map(toFieldError) })
-      return reply.code(400).type(PROBLEM).send(problem)
+      return reply.code(400).header('cache-control', 'no-store').type(PROBLEM).send(problem)
     }
     if (error.name === 'FastifyError') error.expose ??= true // FST_ERR_…, and those of @fastify/error
     // @fastify/rate-limit and @fastify/basic-auth give the reply its header, and then throw a plain error.
-    if (reply.hasHeader('retry-after') || reply.hasHeader('www-authenticate')) error.expose ??= true
-    // Of `reply.code(409)`. If something subscribes to its diagnostics channel, Fastify itself sets that of the error, or 500.
-    if (reply.statusCode >= 400 && ![error.statusCode, error.status, 500].includes(reply.statusCode))
+    const header = { 401: 'www-authenticate', 429: 'retry-after' }[error.statusCode ?? 0]
+    if (header && reply.hasHeader(header)) error.expose ??= true
+    // `reply.code(409)` before the error. While something traces requests, Fastify has already set the status to the error's own.
+    if (reply.statusCode >= 400 && ![error.statusCode, error.status].includes(reply.statusCode))
       Object.assign(error, { status: reply.statusCode, expose: true })
     const { status, headers, problem } = toProblem(error)
     const isAborted = // by the client

@@ -9,8 +9,11 @@ export function onError(error: HTTPError, { context, req, res }: H3Event): Respo
   if (status >= 500 && !req.signal.aborted) context.log.error({ err: thrown }, 'failed')
   const { issues } = Object(unhandled ? undefined : error.data) // of `readValidatedBody` and its kin
   if (status < 500 && Array.isArray(issues)) problem.errors = issues.map(toFieldError)
-  // `errHeaders` are those of `handleCors()`. A list, because there may be several Set-Cookie.
-  const all = new Headers([...Object.entries(headers), ...res.errHeaders, ...(unhandled ? [] : own)])
+  const all = new Headers(headers)
+  // `errHeaders` are those of `handleCors()`. There may be several Set-Cookie.
+  for (const [name, value] of [...res.errHeaders, ...(unhandled ? [] : own)])
+    if (name === 'set-cookie') all.append(name, value)
+    else all.set(name, value)
   all.set('content-type', PROBLEM)
   // srvx reads no more of a body that is too large: the next request of its connection would wait for KEEP_ALIVE_TIMEOUT_MS.
   if (status === 413) all.set('connection', 'close')

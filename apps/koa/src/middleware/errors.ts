@@ -6,8 +6,10 @@ import { createProblem, PROBLEM, type Problem, toProblem } from '#shared/problem
 export const errors: Middleware = async (ctx, next) => {
   try {
     await next()
-    if (ctx.status >= 400 && ctx.body === undefined && ctx.respond !== false)
+    if (ctx.status >= 400 && ctx.body === undefined && ctx.respond !== false) {
+      ctx.set('cache-control', 'no-store')
       send(ctx, ctx.status, createProblem(ctx.status))
+    }
   } catch (thrown) {
     const error = thrown ?? new Error('A handler rejected without a reason.')
     if (ctx.headerSent) throw error
