@@ -6,8 +6,7 @@ import { createProblem, type FieldError, PROBLEM, toProblem } from '#shared/prob
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export default fp(async (app) => {
   app.setErrorHandler((thrown: unknown, request, reply) => {
-    // Anything may be thrown. What is added here does not stay on it.
-    const error: FastifyError & { expose?: boolean; status?: number } = Object.create(Object(thrown))
+    const error: FastifyError & { expose?: boolean; status?: number } = Object(thrown) // anything may be thrown
     if (error.validation) {
       const problem = createProblem(400, { errors: error.validation.map(toFieldError) })
       return reply.code(400).header('cache-control', 'no-store').type(PROBLEM).send(problem)
