@@ -89,11 +89,13 @@ test('the response of an HTTPException keeps its headers', async () => {
   const headers = new Headers([
     ['set-cookie', 'a='],
     ['set-cookie', 'b='],
+    ['content-security-policy', 'sandbox'],
   ])
   const out = new Hono().get('/out', () => {
     throw new HTTPException(401, { res: new Response('', { headers }) })
   })
-  deepEqual((await createApp(createOptions(), out).request('/out')).headers.getSetCookie(), ['a=', 'b='])
+  const own = (await createApp(createOptions(), out).request('/out')).headers
+  deepEqual([own.getSetCookie(), own.get('content-security-policy')], [['a=', 'b='], 'sandbox'])
 })
 
 test('what is thrown and is no Error is a failure as well', async () => {

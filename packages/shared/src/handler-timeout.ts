@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { createProblem, PROBLEM } from './problem.ts'
+import { BODY_HEADERS, createProblem, PROBLEM } from './problem.ts'
 
 /**
  * Ends a response that stands still: 503, or a cut connection if it has begun. The 503 is written to the socket, because the handler may
@@ -25,6 +25,7 @@ export function limitSilence(
       connection: 'close',
     }
     const head = Object.entries({ ...headers(), ...own })
+      .filter(([name]) => name in own || !BODY_HEADERS.includes(name))
       .flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}`)) // each cookie is a header of its own
       .map((line) => `${line.replace(/[\r\n]/g, ' ')}\r\n`) // Node has not checked those of a framework
     socket.write(`HTTP/1.1 503 Service Unavailable\r\n${head.join('')}\r\n${method === 'HEAD' ? '' : body}`)

@@ -6,6 +6,18 @@ export const PROBLEM = 'application/problem+json'
 /** No cache keeps an error, although its route said `public, max-age=3600`. */
 const NO_STORE = { 'cache-control': 'no-store' }
 
+/** Headers of the body that a route wanted to send. Of a problem in its place, they are wrong. */
+export const BODY_HEADERS = [
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-range',
+  'etag',
+  'last-modified',
+  'transfer-encoding',
+]
+
 /** A field of the request that is not valid, such as `items`, and why. */
 export interface FieldError {
   field: string

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import createError from 'http-errors'
-import { PROBLEM, toProblem } from '#shared/problem.ts'
+import { BODY_HEADERS, PROBLEM, toProblem } from '#shared/problem.ts'
 
 export const notFound: RequestHandler = () => {
   throw createError(404)
@@ -16,6 +16,6 @@ export const errors: ErrorRequestHandler = (error, request, response, _next) => 
   if (status >= 500 && !isAborted) request.log.error({ err: error }, 'failed')
   // The client can only learn from a closed connection that its response is incomplete.
   if (response.headersSent) return void response.destroy()
-  response.removeHeader('content-encoding') // of an asset that was not sent after all
+  for (const name of BODY_HEADERS) response.removeHeader(name)
   response.status(status).set(headers).type(PROBLEM).json(problem)
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifySchemaValidationError } from 'fastify'
 import fp from 'fastify-plugin'
-import { createProblem, type FieldError, PROBLEM, toProblem } from '#shared/problem.ts'
+import { BODY_HEADERS, createProblem, type FieldError, PROBLEM, toProblem } from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export default fp(async (app) => {
@@ -23,6 +23,7 @@ export default fp(async (app) => {
       (error.code === 'ECONNRESET' && request.raw.readableAborted) ||
       (error.name === 'AbortError' && reply.raw.closed)
     if (status >= 500 && !isAborted) request.log.error({ err: thrown }, 'failed')
+    for (const name of BODY_HEADERS) reply.removeHeader(name)
     if (!reply.raw.headersSent) return reply.code(status).headers(headers).type(PROBLEM).send(problem)
     // The client can only learn from a closed connection that its response is incomplete.
     reply.hijack().raw.destroy()
@@ -31,7 +32,12 @@ export default fp(async (app) => {
 
   // Fastify destroys a response whose stream fails amid it. A failure before its first byte comes to the handler above.
   app.addHook('onSend', (request, reply, payload, done) => {
-    const stream = payload instanceof ReadableStream ? Readable.fromWeb(payload) : payload
+    if (payload instanceof Response) {
+      reply.code(payload.status) // what Fastify would take from it after this hook
+      for (const [name, value] of payload.headers) reply.header(name, value)
+    }
+    const body = payload instanceof Response ? payload.body : payload
+    const stream = body instanceof ReadableStream ? Readable.fromWeb(body) : body
     if (stream instanceof Readable)
       stream.once('error', (err) => {
         if (reply.raw.headersSent && !reply.raw.destroyed) request.log.error({ err }, 'failed')

@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa'
 import type { Logger } from '#shared/log.ts'
-import { createProblem, PROBLEM, type Problem, toProblem } from '#shared/problem.ts'
+import { BODY_HEADERS, createProblem, PROBLEM, type Problem, toProblem } from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457), also those without a body, such as Koa's 404 and the router's 405. */
 export const errors: Middleware = async (ctx, next) => {
@@ -15,6 +15,7 @@ export const errors: Middleware = async (ctx, next) => {
     if (ctx.headerSent) throw error
     ctx.app.emit('error', error, ctx)
     const { status, headers, problem } = toProblem(error)
+    for (const name of BODY_HEADERS) ctx.remove(name)
     ctx.set(headers)
     send(ctx, status, problem)
   }
