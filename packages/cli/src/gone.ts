@@ -1,5 +1,6 @@
 /** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
 const GONE: Readonly<Record<string, string>> = {
+  'pnpm conformance --docker': 'give the role and the address of a service, such as hello http://127.0.0.1:4121',
   'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
   'pnpm eject --no-git': 'eject makes no repository; git init does, in the new directory',
   'pnpm eject --no-lockfile': 'delete package-lock.json if you use another package manager than npm',

@@ -22,7 +22,6 @@ const OPTIONS = {
 const USAGE = `Checks that a server responds as docs/contract.md says.
 
   pnpm conformance ROLE URL     such as: pnpm conformance ssr http://127.0.0.1:3000
-  pnpm conformance --docker     every service of docker compose, both ports
 
 Roles: ${ROLES.join(', ')}.
 

@@ -6,9 +6,6 @@ import { type App, FRAMEWORKS, ROLES } from './apps.ts'
 export const COMPOSE_TOPOLOGIES = ['direct', 'nginx'] as const
 export type ComposeTopology = (typeof COMPOSE_TOPOLOGIES)[number]
 
-/** The service of the NGINX in front of all apps. It also serves the landing page. */
-export const FRONT_SERVICE = 'nginx'
-
 /** The port of every app in its container. */
 export const APP_PORT = 3000
 
