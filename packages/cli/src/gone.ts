@@ -1,7 +1,9 @@
 /** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
 const GONE: Readonly<Record<string, string>> = {
-  'pnpm conformance --docker': 'give the role and the address of a service, such as hello http://127.0.0.1:4121',
+  'pnpm conformance --docker':
+    'give the role and the address of a service, such as hello http://127.0.0.1:4121',
   'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
+  'pnpm conformance --socket': 'let the server listen on a port, and give its URL',
   'pnpm eject --no-git': 'eject makes no repository; git init does, in the new directory',
   'pnpm eject --no-lockfile': 'delete package-lock.json if you use another package manager than npm',
   'pnpm eject --yes': 'name the app and the directory, and it asks nothing',
@@ -28,6 +30,7 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench grid': 'pnpm bench without a command races the grid',
   'pnpm bench overhead': 'pnpm bench study overhead measures it',
   'pnpm bench --slices': '--max-time 30m takes as many heats as fit',
+  'pnpm conformance --json': 'its text has all that it finds',
   'pnpm conformance --manners': 'docs/choosing-a-framework.md says how frameworks differ in that',
   'pnpm conformance --runs': 'the suite sends the same requests every time',
   'pnpm conformance --seed': 'the suite sends the same requests every time',

@@ -8,12 +8,10 @@ import { FORMS } from './protocol/forms.ts'
 import { checkRfc9112 } from './protocol/rfc9112.ts'
 
 const OPTIONS = {
-  socket: text('PATH', 'instead of a URL: the unix socket where the server listens'),
   without: texts('CAPABILITY', `the app lacks it: ${CAPABILITIES.join(', ')} (may be repeated)`),
   insecure: flag('https:// on loopback with any certificate, such as our own'),
   compressed: flag('NGINX in front compresses pages'),
   only: text('TEXT', 'only the checks whose name contains it'),
-  json: flag('the report as JSON'),
   protocol: flag('instead of the contract, what the server does with malformed HTTP (RFC 9112)'),
   proxied: flag('NGINX is in front, so every MUST of RFC 9112 has to hold', { needs: 'protocol' }),
   help: flag('this text', { short: 'h' }),
@@ -39,10 +37,10 @@ async function main(args: readonly string[]): Promise<number> {
       const counts = `${FORMS.length} forms of RFC 9112, ${findings.length} not as it demands`
       const text = [...findings, ...notes, counts].join('\n')
       // What a parser of a runtime accepts is its own; the NGINX in front must not pass it on.
-      return print(values.json ? { findings, notes } : text, values.proxied && findings.length > 0 ? 1 : 0)
+      return print(text, values.proxied && findings.length > 0 ? 1 : 0)
     }
     const report = await checkConformance(options)
-    return print(values.json ? report : formatReport(report), report.differences.length === 0 ? 0 : 1)
+    return print(formatReport(report), report.differences.length === 0 ? 0 : 1)
   } catch (error) {
     if (![UsageError, TargetError, NoResponse].some((kind) => error instanceof kind)) throw error
     process.stderr.write(`${(error as Error).message}\n`)
@@ -54,15 +52,11 @@ function readOptions(values: Values<typeof OPTIONS>, [role, url, ...rest]: reado
   if (!isRole(role))
     throw new UsageError(`${role ? `There is no role '${role}'` : 'Say which role'}: ${ROLES.join(', ')}.`)
   if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many.`)
-  if ((url === undefined) === (values.socket === undefined)) {
-    throw new UsageError(
-      'Say where the server is: either http://host:port, https://host:port or --socket PATH.',
-    )
-  }
+  if (url === undefined)
+    throw new UsageError('Say where the server is: http://host:port or https://host:port.')
   return {
     role,
-    target:
-      values.socket === undefined ? readOrigin(url ?? '', values.insecure) : { socketPath: values.socket },
+    target: readOrigin(url, values.insecure),
     absent: values.without.map(readCapability),
     compressed: values.compressed,
     only: values.only ?? '',
@@ -89,8 +83,7 @@ function readCapability(text: string): Capability {
   return found
 }
 
-function print(report: string | object, code: number): number {
-  const text = typeof report === 'string' ? report : JSON.stringify(report, undefined, 2)
+function print(text: string, code: number): number {
   process.stdout.write(`${text.trimEnd()}\n`)
   return code
 }
