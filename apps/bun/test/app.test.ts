@@ -5,14 +5,18 @@ import type { BunRequest } from 'bun'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { type FieldError, PROBLEM } from '#shared/problem.ts'
-import { createOptions, INFO, testApp } from '#shared/testing/app.ts'
+import { createOptions, INFO } from '#shared/testing/app.ts'
+import { testApp } from '../../../packages/shared/test/app.ts'
+import { testPageQueue } from '../../../packages/shared/test/page-under-load.ts'
 import { failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { drain } from '../src/drain.ts'
 import { readJson } from '../src/read-json.ts'
+import { ssr } from '../src/ssr.ts'
 import { serve } from './serve.ts'
 
 testApp((options: AppOptions) => serve(options, failing))
+testPageQueue((options: AppOptions) => serve(options, ssr))
 
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 
@@ -177,3 +181,22 @@ for (const [what, TRUST_PROXY, client, isTrusted] of [
     expect(moved.headers.get('location')).toBe(`${protocol}//${host}/me`)
   })
 }
+
+test('nothing has failed if the client leaves, or asks for the headers only', async () => {
+  const { readLines, ...options } = createOptions()
+  await using app = await serve(options, ssr)
+  const leaving = new AbortController()
+  const stream = await fetch(`${app.url}/stream?delay=5000`, { signal: leaving.signal })
+  await stream.body?.getReader().read()
+  leaving.abort()
+  const response = await fetch(`${app.url}/stream?delay=1`, { method: 'HEAD' })
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(await response.text()).toBe('')
+  await (await fetch(`${app.url}/stream?delay=20`)).text()
+  const lines = await readLines(3)
+  expect(lines.map(({ level, method }) => [level, method])).toEqual([
+    [INFO, 'GET'],
+    [INFO, 'HEAD'],
+    [INFO, 'GET'],
+  ])
+})

@@ -1,5 +1,5 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 
-export const status: FastifyPluginAsync = async (app) => {
+export const status: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/_/status', async () => 'OK')
 }

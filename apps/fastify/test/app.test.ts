@@ -5,15 +5,19 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { AppOptions } from '#shared/app-options.ts'
-import { createOptions, ERROR, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
+import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
+import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
+import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
+import { ssr } from '../src/ssr.ts'
 
 const create = (options: AppOptions) => createFailingApp(options, async () => {})
 const start = async (options: AppOptions) => serve(await create(options))
 testApp(start)
 testForwarded(create)
 testBrokenBodies(start)
+testPageUnderLoad(async (options) => serve(await createFailingApp(options, ssr)))
 
 /** Routes that a reader adds. */
 const routes: FastifyPluginAsyncTypebox = async (app) => {

@@ -1,9 +1,10 @@
-import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
-import { testPage, testPageUnderLoad } from '#shared/testing/page.ts'
-import { createFailingApp } from '../fixtures/failing.ts'
+import { testPage } from '#shared/testing/page.ts'
+import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
 
-const start = async (options: AppOptions) => serve(await createFailingApp(options, ssr))
-testPage(start)
-testPageUnderLoad(start)
+testPage(async (options) => {
+  const app = createApp(options, ssr)
+  await app.ready()
+  return serve(app.server)
+})

@@ -6,15 +6,19 @@ import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM, type Problem } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
-import { createOptions, serve, testApp, testBrokenBodies, testForwarded } from '#shared/testing/app.ts'
+import { createOptions, serve } from '#shared/testing/app.ts'
+import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
+import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
+import { ssr } from '../src/ssr.ts'
 
 const create = (options: AppOptions) => createFailingApp(options, new H3())
 const start = (options: AppOptions) => serve(create(options))
 testApp(start)
 testForwarded(create)
 testBrokenBodies(start)
+testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
 
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 const teas = new H3()

@@ -1,9 +1,7 @@
-import type { AppOptions } from '#shared/app-options.ts'
+import { getRequestListener } from '@hono/node-server'
 import { serve } from '#shared/testing/app.ts'
-import { testPage, testPageUnderLoad } from '#shared/testing/page.ts'
-import { createFailingApp } from '../fixtures/failing.ts'
+import { testPage } from '#shared/testing/page.ts'
+import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
 
-const start = (options: AppOptions) => serve(createFailingApp(options, ssr))
-testPage(start)
-testPageUnderLoad(start)
+testPage((options) => serve(getRequestListener(createApp(options, ssr).fetch)))

@@ -12,14 +12,14 @@ export interface Choice {
 }
 
 /** What is copied of an app. The folders in `static/` have the paths of a project, too. */
-const FOLDERS = ['src/', 'test/', 'fixtures/', 'recipes/']
+const FOLDERS = ['src/', 'test/', 'recipes/']
 
-/** What is for pages, for all roles, or for this repository. The packages of recipes are not installed, so their test is not for a project. */
+/** What is for pages, for all roles, or for this repository: a project tests its routes, and what is around them is tested here. */
 const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.']
-const OF_ALL_ROLES = ['src/role.ts', 'test/recipes.test.ts', 'fixtures/bare.ts']
+const OF_ALL_ROLES = ['src/role.ts', 'test/app.test.ts', 'test/recipes.test.ts']
 
 /** What finds and starts an NGINX of this machine. */
-const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/app.test.ts', 'test/start.ts']
+const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/start.ts']
 
 /** Parts of nginx/conf: for an NGINX in front, and for one that is the app. */
 const PROXY = ['http/', 'server/', 'start.sh']

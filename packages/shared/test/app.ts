@@ -1,0 +1,180 @@
+import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type Server } from 'node:http'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import type { AppOptions } from '../src/app-options.ts'
+import { PROBLEM, type Problem } from '../src/problem.ts'
+import { SECURITY_HEADERS } from '../src/security.ts'
+import { createOptions, ERROR, INFO, type Start, serve } from '../src/testing/app.ts'
+
+/** What every framework does around any route. The routes that it is asked for are those of `fixtures/failing.ts`. */
+export function testApp(start: Start): void {
+  test('every response has the security headers and the id, and a route may replace the headers', async () => {
+    await using app = await start(createOptions())
+    for (const [path, status, own] of [
+      ['/livez', 200, {}],
+      ['/foreign', 200, { 'referrer-policy': 'origin' }],
+      ['/nowhere', 404, {}],
+      ['/throws', 500, {}],
+    ] as const) {
+      const response = await fetch(app.url + path, { headers: { 'x-request-id': 'r-1' } })
+      equal(response.status, status, path)
+      const expected = { ...SECURITY_HEADERS, 'x-request-id': 'r-1', ...own }
+      for (const [name, value] of Object.entries(expected))
+        equal(response.headers.get(name), value, `${path} ${name}`)
+      await response.arrayBuffer()
+    }
+  })
+
+  for (const way of ['throws', 'rejects']) {
+    test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
+      const { readLines, ...options } = createOptions()
+      await using app = await start(options)
+      const response = await fetch(`${app.url}/${way}`, { headers: { 'x-request-id': 'r-1' } })
+      equal(response.status, 500)
+      equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM)
+      // Also if the route has set headers for the body that it does not send.
+      deepEqual(
+        ['cache-control', 'content-encoding'].map((name) => response.headers.get(name)),
+        ['no-store', null],
+      )
+      deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
+      const [failed, completed, ...others] = await readLines(2)
+      deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
+      match(JSON.stringify(failed?.err), /secret/)
+      deepEqual([completed?.requestId, completed?.status], ['r-1', 500])
+      deepEqual(others, [])
+    })
+  }
+
+  test("an error by the framework's means keeps status, headers and message, but not that of a 5xx; any other is a 500, and logged", async () => {
+    const { readLines, ...options } = createOptions()
+    await using app = await start(options)
+    for (const [path, status, retryAfter, told] of [
+      ['conflicts', 409, '1', { title: 'Conflict', detail: 'It is there.' }],
+      ['unavailable', 503, '1', { title: 'Service Unavailable' }],
+      ['foreign', 500, null, { title: 'Internal Server Error' }], // of a dependency, with a status of its own
+    ] as const) {
+      const response = await fetch(`${app.url}/errors/${path}`)
+      deepEqual([response.status, response.headers.get('retry-after')], [status, retryAfter], path)
+      deepEqual(await response.json(), { type: 'about:blank', status, ...told })
+    }
+    const failed = (await readLines(5)).filter(({ level }) => level === ERROR)
+    equal(failed.length, 2)
+    for (const { err } of failed) match(JSON.stringify(err), /secret/)
+  })
+
+  test('a handler that never responds is 503 when its time is over, logged with the id', async () => {
+    const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
+    await using app = await start(options)
+    const response = await fetch(`${app.url}/hangs`, { headers: { 'x-request-id': 'r-1' } })
+    const expected = { ...SECURITY_HEADERS, 'x-request-id': 'r-1', connection: 'close' }
+    for (const [name, value] of Object.entries(expected)) equal(response.headers.get(name), value, name)
+    equal(((await response.json()) as Problem).status, 503)
+    const [line] = await readLines(1)
+    deepEqual([response.status, line?.level, line?.status, line?.requestId], [503, INFO, 503, 'r-1'])
+  })
+
+  test('is alive but not ready while a check fails, and does not say which', async () => {
+    const options = createOptions()
+    options.health.addCheck('database', () => Promise.reject(new Error('no')))
+    await using app = await start(options)
+    const response = await fetch(`${app.url}/readyz`)
+    deepEqual([response.status, await response.json()], [503, { status: 'fail' }])
+    const alive = await fetch(`${app.url}/livez`)
+    deepEqual([alive.status, await alive.json()], [200, { status: 'pass' }])
+  })
+}
+
+/** For runtimes on which the app learns that the body of a response failed. */
+export function testBrokenBodies(start: Start): void {
+  for (const path of ['/breaks', '/breaks/as/a/stream']) {
+    test(`a handler that fails amid its response (${path}): the connection is cut, and the app lives on`, async () => {
+      const { readLines, ...options } = createOptions()
+      await using app = await start(options)
+      let received = ''
+      await rejects(async () => {
+        const { body } = await fetch(app.url + path)
+        for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) received += chunk
+      })
+      doesNotMatch(received, /secret/)
+      equal((await fetch(`${app.url}/nowhere`)).status, 404)
+      // A failed pipeline closes the response before it rejects, so the order of the first two differs.
+      const lines = await readLines(3)
+      deepEqual(lines.map(({ level, msg, status }) => `${level} ${msg} ${status}`).sort(), [
+        `${INFO} request completed 200`,
+        `${INFO} request completed 404`,
+        `${ERROR} failed undefined`,
+      ])
+      equal(lines[0]?.requestId, lines[1]?.requestId)
+    })
+  }
+
+  test('an upgrade that the app does not know is ignored, also behind a trusted proxy', async () => {
+    await using app = await start(createOptions({ TRUST_PROXY: 'loopback' }))
+    const headers = { connection: 'upgrade', upgrade: 'h2c' } // as curl --http2 and Apache ask
+    const signal = AbortSignal.timeout(120_000)
+    const [response] = await once(request(`${app.url}/livez`, { headers }).end(), 'response', { signal })
+    equal(response.resume().statusCode, 200)
+  })
+
+  test('a client that resets its connection amid a response is no failure', async () => {
+    const { readLines, ...options } = createOptions()
+    await using app = await start(options)
+    const client = connect(Number(new URL(app.url).port), '127.0.0.1')
+    client.write('GET /stalls HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    await once(client, 'data')
+    client.resetAndDestroy()
+    await readLines(1)
+    await fetch(`${app.url}/nowhere`)
+    const lines = await readLines(2)
+    deepEqual(
+      lines.map(({ level, status }) => [level, status]),
+      [
+        [INFO, 200],
+        [INFO, 404],
+      ],
+    )
+  })
+}
+
+const CLIENT = '203.0.113.7'
+
+const CASES: [what: string, peer: string, forwardedFor: string, client: string, isTrusted: boolean][] = [
+  ['a trusted peer', '10.0.0.1', CLIENT, CLIENT, true],
+  ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', CLIENT, CLIENT, true],
+  ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
+  ['two proxies, and a forged entry', '10.0.0.1', `192.0.2.1, ${CLIENT}, 10.0.0.2`, CLIENT, true],
+  ['a peer that is not trusted', '198.51.100.1', CLIENT, '198.51.100.1', false],
+]
+
+const TRUST_PROXY = '10.0.0.0/8, fd00::/8'
+const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' }
+
+/**
+ * What the framework tells a route about the client behind a proxy, and the log. The routes are those of `fixtures/failing.ts`. For apps
+ * on Node, whose connections can pretend to have another peer.
+ */
+export function testForwarded(create: (options: AppOptions) => Server | Promise<Server>): void {
+  for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
+    test(`a route and the log behind ${what}`, async () => {
+      const { readLines, ...options } = createOptions({ TRUST_PROXY })
+      const server = pretend(await create(options), peer)
+      await using app = await serve(server)
+      const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
+      const ask = (path: string) => fetch(app.url + path, { headers, redirect: 'manual' })
+      const { protocol, host } = new URL(isTrusted ? 'https://shop.example' : app.url)
+      const told = await (await ask('/client')).json()
+      deepEqual(told, { client, scheme: protocol.slice(0, -1), host })
+      const [line] = await readLines(1)
+      equal(line?.client, client)
+      equal((await ask('/moved')).headers.get('location'), `${protocol}//${host}/me`)
+    })
+  }
+}
+
+/** Gives the connections of a server another peer. */
+function pretend(server: Server, peer: string): Server {
+  return server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: peer }))
+}
