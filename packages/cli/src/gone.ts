@@ -36,7 +36,8 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm conformance --seed': 'the suite sends the same requests every time',
   'pnpm load --body-file': '--body "$(cat FILE)" sends a file\'s text',
   'pnpm load --expect-body': 'pnpm bench race compares the responses of two servers, body included',
-  'pnpm load --path-file': 'give several URLs, or a number to draw: /hello/{int:1-1000}',
+  'pnpm load --path-file':
+    'give several URLs; of http://127.0.0.1:3000/hello/{1..1000} a shell makes a thousand',
   'pnpm reliability --full': 'pnpm reliability tries every fault on every app',
   'pnpm reliability --list': 'docs/reliability.md says what each fault is',
   'pnpm reliability --resume': 'name the apps and the faults that are left',

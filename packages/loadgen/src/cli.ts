@@ -47,8 +47,7 @@ Closed loop: each connection sends its next request as soon as the last one has
 its response. Open loop (--rate): requests are due at random times, whatever
 became of those before. Their latency counts from when they were due.
 
-Of several URLs, one is drawn at random each time, and so is each number of a
-path such as /hello/{int:1-1000}.
+Of several URLs, one is drawn at random each time.
 
 ${helpOf(OPTIONS)}
 
@@ -120,14 +119,12 @@ export function readCommand(args: readonly string[], program: string) {
 }
 
 function readUrl(typed: string, insecure: boolean) {
-  // URLs cannot contain braces, so the random parts are replaced while a URL is parsed.
-  const parts: string[] = []
-  const url = URL.parse(typed.replace(/\{[^{}]*\}/g, (part) => `~part${parts.push(part) - 1}~`))
+  const url = URL.parse(typed)
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (!isHttp || url.username !== '' || url.password !== '' || url.host.includes('~part'))
+  if (!isHttp || url.username !== '' || url.password !== '')
     throw new UsageError(`${JSON.stringify(typed)} is not a URL such as http://127.0.0.1:3000/json.`)
-  const path = `${url.pathname}${url.search}`.replace(/~part(\d+)~/g, (_, n) => parts[Number(n)] ?? '')
   const { origin, host } = url
+  const path = `${url.pathname}${url.search}`
   const target = asUsage(() => targetOf(url, insecure))
   return { url: `${origin}${path}`, origin, host, path, target }
 }

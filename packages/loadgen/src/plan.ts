@@ -18,10 +18,7 @@ export class LoadError extends ForeseenError {
 export interface LoadPlan {
   /** On this machine, or on a private network. */
   target: Target
-  /**
-   * Path and query as in the request line. If there are several, one is drawn at random for each request. Parts in braces are random:
-   * `{int:1-1000}` is a whole number in that range, drawn anew for each request, uniformly.
-   */
+  /** Path and query as in the request line. If there are several, one is drawn at random for each request. */
   path: string | readonly string[]
   /** Default `GET`. */
   method?: string
@@ -35,7 +32,7 @@ export interface LoadPlan {
   newConnections?: boolean
   /** Open loop: requests per second over all connections, up to 10 million, due at random times. Absent: closed loop. */
   rate?: number
-  /** Seed of arrivals and random parts of paths: a whole number below 2^32, default 1. */
+  /** Seed of arrivals and drawn paths: a whole number below 2^32, default 1. */
   seed?: number
   /** Milliseconds during which counted requests are due. */
   durationMs: number
@@ -62,13 +59,13 @@ export interface LoadOptions extends LoadPlan {
 /** Moments at which a load waits until the accounts have been read. */
 export type LoadPhase = 'open' | 'responded'
 
-/** The requests of a load: one path or several, drawn at random, each of which may have random parts. */
+/** The requests of a load: one path or several, drawn at random. */
 export class Requests {
   /** Whether they ask the server to close the connection after its response. */
   readonly close: boolean
   readonly paths: number
   readonly #random: Random
-  readonly #renders: readonly (() => Buffer)[]
+  readonly #bytes: readonly Buffer[]
 
   /** @throws {LoadError} if one of them cannot be sent */
   constructor(plan: Omit<LoadPlan, 'connections' | 'durationMs'>, random: Random) {
@@ -87,19 +84,13 @@ export class Requests {
     const paths = typeof path === 'string' ? [path] : path
     this.paths = paths.length
     this.#random = random
-    this.#renders = paths.map((text) => {
-      const parts = text.split(/(\{[^{}]*\})/).map(readPart)
-      const example = render(parts, () => 0)
-      if (!/^\/[!-~]*$/.test(example))
+    this.#bytes = paths.map((text) => {
+      if (!/^\/[!-~]*$/.test(text))
         throw new LoadError(
-          `The path ${JSON.stringify(example)} must begin with / and hold only visible ASCII characters.`,
+          `The path ${JSON.stringify(text)} must begin with / and hold only visible ASCII characters.`,
         )
-      const request = { method, target: example, headers: own, ...(body !== undefined && { body }) }
-      const bytes = requestBytes(request, authority(target))
-      if (parts.length === 1) return () => bytes
-      const at = method.length + 1
-      const [before, after] = [bytes.subarray(0, at), bytes.subarray(at + example.length)]
-      return () => Buffer.concat([before, Buffer.from(render(parts, random)), after])
+      const request = { method, target: text, headers: own, ...(body !== undefined && { body }) }
+      return requestBytes(request, authority(target))
     })
   }
 
@@ -108,30 +99,10 @@ export class Requests {
     return this.paths === 1 ? 0 : Math.floor(this.#random() * this.paths)
   }
 
-  /** The bytes of a request for this path; always the same unless the path has random parts. */
+  /** The bytes of a request for this path. */
   bytes(path: number): Buffer {
-    const render = this.#renders[path] as () => Buffer
-    return render()
+    return this.#bytes[path] as Buffer
   }
-}
-
-/** A fixed piece of a path, or a whole number from one to the other, both ends included. */
-type Part = string | readonly [least: number, most: number]
-
-function render(parts: readonly Part[], random: Random): string {
-  let path = ''
-  for (const part of parts)
-    path += typeof part === 'string' ? part : part[0] + Math.floor(random() * (part[1] - part[0] + 1))
-  return path
-}
-
-function readPart(text: string): Part {
-  if (!/[{}]/.test(text)) return text
-  const [, from, to] = /^\{int:(\d{1,15})-(\d{1,15})\}$/.exec(text) ?? []
-  if (Number(from) <= Number(to)) return [Number(from), Number(to)]
-  throw new LoadError(
-    `${text} is not a random part: write {int:1-1000}, and %7B and %7D for braces that are meant as such.`,
-  )
 }
 
 /**

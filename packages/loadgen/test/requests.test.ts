@@ -30,22 +30,18 @@ test('a fixed request is the same buffer each time, and can ask for a close, onc
     assert.equal(text({ newConnections: true, headers }), closing)
 })
 
-test('paths of a list and random parts are drawn alike, and the seed decides', () => {
-  const drawn = (path: string | readonly string[], seed = 2) => {
+test('paths of a list are drawn alike, and the seed decides', () => {
+  const drawn = (path: readonly string[], seed = 2) => {
     const requests = new Requests({ ...OPTIONS, path }, createRandom(seed))
     return Array.from({ length: 5_000 }, () => String(requests.bytes(requests.draw())).split(' ')[1])
   }
   assertUniform(drawn(['/a', '/b', '/c']), ['/a', '/b', '/c'])
-  assertUniform(drawn('/hello/{int:8-10}?x'), ['/hello/8?x', '/hello/9?x', '/hello/10?x'])
-  assertUniform(drawn('/{int:0-1}/{int:7-7}'), ['/0/7', '/1/7'])
-  const path = ['/{int:1-1000000}', '/x/{int:1-1000000}']
+  const path = ['/a', '/b']
   assert.deepEqual(drawn(path, 1), drawn(path, 1))
   assert.notDeepEqual(drawn(path, 1), drawn(path, 2))
 })
 
 test('what cannot be sent is refused with a sentence', () => {
-  for (const path of ['/{}', '/{int:2-1}', '/{int:a-b}', '/{name}', '/{', '/a}'])
-    assert.throws(() => text({ path }), /^LoadError: .*\{int:1-1000\}.*\.$/, path)
   for (const path of [['/', 'x'], '/ HTTP/1.1\r\nx: y', '/é'])
     assert.throws(() => text({ path }), /^LoadError: .*\.$/, String(path))
   for (const headers of [{ 'a b': 'c' }, { a: 'b\r\nc: d' }])
