@@ -50,13 +50,13 @@ test('a server that does not: a readable list of at most 80 columns, and 1', () 
     assert.match(some.stdout, /^0 checks passed, 1 failed, 0 skipped$/m)
   }))
 
-test('https:// with our own certificate needs --insecure, and the report names protocol and ALPN', () =>
+test('https:// with our own certificate needs --insecure', () =>
   withApp(async (target) => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
       algorithm: 'sha256',
       keyType: 'ec',
     })
-    const front = createTlsServer({ cert, key, ALPNProtocols: ['http/1.1'] }, (socket) => {
+    const front = createTlsServer({ cert, key }, (socket) => {
       const upstream = connect('socketPath' in target ? { path: target.socketPath } : target)
       pipeline(socket, upstream, socket, () => {})
     })
@@ -65,7 +65,7 @@ test('https:// with our own certificate needs --insecure, and the report names p
     try {
       const { code, stdout, stderr } = await run('status', url, '--insecure', '--only', 'unknown path')
       assert.equal(stderr, '')
-      assert.match(stdout, /^TLSv1\.3, TLS_\w+, \w+, http\/1\.1\n[1-9]\d* checks passed, 0 failed/m)
+      assert.match(stdout, /^[1-9]\d* checks passed, 0 failed/)
       assert.equal(code, 0)
       const refused = await run('status', url)
       assert.equal(refused.code, 2)

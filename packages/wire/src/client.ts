@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type Failure, NoResponse, type Response, ResponseReader } from './reader.ts'
 import { methodOf, type Request, requestBytes } from './request.ts'
-import { authority, connect, describeTls, formatTarget, type Target } from './target.ts'
+import { authority, connect, formatTarget, type Target } from './target.ts'
 
 /** How long to wait, and how much to keep. */
 export interface Patience {
@@ -76,11 +76,6 @@ export class Connection {
     socket.on('error', ({ message }) =>
       this.#ended(new NoResponse('reset', `the connection failed: ${message}`)),
     )
-  }
-
-  /** As `describeTls`. */
-  get tls(): string | undefined {
-    return describeTls(this.#socket)
   }
 
   /** Whether another request may be sent: the server has not closed the connection, or said that it will. */

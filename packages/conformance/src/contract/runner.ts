@@ -1,3 +1,4 @@
+import { indented } from '@startgrid/cli/text.ts'
 import { ask, openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
@@ -52,8 +53,6 @@ export interface Options {
 }
 
 interface Report {
-  /** Protocol, cipher and ALPN of the first connection; undefined without TLS. */
-  tls: string | undefined
   /** Names of checks. */
   passed: string[]
   /** Checks with at least one difference. */
@@ -69,8 +68,8 @@ interface Report {
  */
 export async function checkConformance(options: Options): Promise<Report> {
   const subject = createSubject(options)
-  const tls = await assertReachable(subject)
-  const report: Report = { tls, passed: [], failed: [], differences: [], skipped: [] }
+  await assertReachable(subject)
+  const report: Report = { passed: [], failed: [], differences: [], skipped: [] }
   let dead = false
   for (const check of CHECKS.filter((candidate) => applies(candidate, options))) {
     const lacks = check.needs !== undefined && subject.absent.includes(check.needs)
@@ -93,11 +92,9 @@ function createSubject({ target, role, absent = [], timeoutMs = 30_000, log, sig
   return subject
 }
 
-async function assertReachable(subject: Subject): Promise<string | undefined> {
+async function assertReachable(subject: Subject): Promise<void> {
   const connection = await openConnection(subject.target, subject)
-  const { tls } = connection
   connection.destroy()
-  return tls
 }
 
 /** The assets that the page of an ssr app loads; empty if there is no page. */
@@ -145,18 +142,15 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
   }
 }
 
-const WIDTH = 80
-
 /** So many examples of the same difference are shown. */
 const EXAMPLES = 3
 
 /** The report for a reader, at 80 columns: one paragraph per kind of difference, and a closing line with the counts. */
 export function formatReport(report: Report): string {
-  const { passed, failed, skipped, tls } = report
+  const { passed, failed, skipped } = report
   const counts = `${passed.length} checks passed, ${failed.length} failed, ${skipped.length} skipped`
-  const reasons = skipped.map(({ check, reason }) => wrap('- ', `skipped: ${check} (${reason})`))
-  const over = tls === undefined ? [] : [tls]
-  return [...paragraphs(report.differences), ...reasons, ...over, counts].join('\n')
+  const reasons = skipped.map(({ check, reason }) => labelled('- ', `skipped: ${check} (${reason})`))
+  return [...paragraphs(report.differences), ...reasons, counts].join('\n')
 }
 
 /** The same difference often shows in many responses, such as a header that is missing everywhere: it is told once. */
@@ -171,12 +165,12 @@ function formatGroup(group: readonly Difference[]): string {
   const checks = [...new Set(group.map(({ check }) => check))]
   const requests = [...new Set(group.map(({ request }) => request))]
   const lines = [
-    ...checks.slice(0, EXAMPLES).map((check) => wrap('x ', check)),
+    ...checks.slice(0, EXAMPLES).map((check) => labelled('x ', check)),
     ...more(checks.length, 'checks'),
-    ...requests.slice(0, EXAMPLES).map((request) => wrap('  request:  ', request)),
+    ...requests.slice(0, EXAMPLES).map((request) => labelled('  request:  ', request)),
     ...more(requests.length, 'requests'),
-    wrap('  expected: ', first.expected),
-    wrap('  received: ', first.received),
+    labelled('  expected: ', first.expected),
+    labelled('  received: ', first.received),
     '',
   ]
   return lines.join('\n')
@@ -186,11 +180,7 @@ function more(count: number, what: string): string[] {
   return count > EXAMPLES ? [`  and ${count - EXAMPLES} more ${what}`] : []
 }
 
-/** Breaks at spaces, or anywhere in a word that is longer than the line; what follows is indented like the start. */
-function wrap(start: string, text: string): string {
-  const room = WIDTH - start.length
-  const lines = text.match(new RegExp(`\\S.{0,${room - 1}}(?=\\s|$)|\\S.{0,${room - 1}}`, 'g')) ?? ['']
-  return lines
-    .map((line, index) => (index === 0 ? start : ' '.repeat(start.length)) + line.trimEnd())
-    .join('\n')
+/** What follows the first line is indented like its text. */
+function labelled(label: string, text: string): string {
+  return label + indented(text, ' '.repeat(label.length)).slice(label.length)
 }
