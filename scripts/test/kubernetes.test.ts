@@ -106,7 +106,7 @@ describe('manifests', { skip }, () => {
     })
   }
 
-  for (const component of [undefined, 'autoscaling', 'gateway', 'ingress', 'nginx', 'njs', 'spread'])
+  for (const component of [undefined, 'autoscaling', 'gateway', 'ingress', 'nginx', 'njs'])
     test(`a cluster takes an app with ${component ?? 'no component'}, strictly validated`, {
       skip: noCluster,
     }, (t) => {
