@@ -44,7 +44,6 @@ function headed(bytes: number): Sent {
   const others = 'GET /big HTTP/1.1\r\nHost: example.test:81\r\nConnection: close\r\nx-big: \r\n\r\n'.length
   return { target: '/big', headers: [`x-big: ${'h'.repeat(bytes - others)}`] }
 }
-const manyHeaders = Array.from({ length: 200 }, (_, at) => `x-${at}: ${'v'.repeat(90)}`)
 
 const at = (targets: readonly string[], more: Omit<Sent, 'target'> = {}): Sent[] =>
   targets.map((target) => ({ target, ...more }))
@@ -71,8 +70,7 @@ const REFUSED: readonly (readonly [what: string, status: number, requests: reado
   ['a body that is too large', 413, at(['/echo', '/%E2%82%AC', '/%FF'], { method: 'POST', ...TOO_LONG })],
   ['such a body, whatever the method', 413, at(['/assets/x.js', '/nowhere'], { method: 'PUT', ...TOO_LONG })],
   ['such a body in chunks', 413, at(['/echo'], { method: 'POST', ...CHUNKED })],
-  ['a header section over 16 KiB', 431, [16_385, 16_390, 16_400, 17_000, 20_000].map(headed)],
-  ['many headers of over 16 KiB', 431, at(['/many'], { headers: manyHeaders })],
+  ['a header line over 16 KiB', 431, [17_000, 20_000].map(headed)],
   ['a request line over 16 KiB', 414, at([`/${'p'.repeat(17_000)}`])],
   ['a method that parsers do not know', 501, at(['/json'], { method: 'BREW' })],
   ['TRACE', 405, at(['/json'], { method: 'TRACE' })],

@@ -148,7 +148,7 @@ describe('tls', { skip }, () => {
     assertOwn({ ...own, headers: { ...own.headers, connection: '' } }, expected)
   })
 
-  test('limits over HTTP/2: a header section over 16 KiB is 431, a body over 64 KiB is 413', async () => {
+  test('limits over HTTP/2: a header line over 16 KiB is 431, a body over 64 KiB is 413', async () => {
     for (const [headers, expected] of [
       [{ 'x-big': 'h'.repeat(15_000) }, 200],
       [{ 'x-big': 'h'.repeat(20 * 1024) }, 431],
