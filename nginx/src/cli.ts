@@ -28,9 +28,6 @@ const OPTIONS = {
     'ADDRESS',
     'the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000; may be repeated for copies, which share the requests',
   ),
-  certificate: text('FILE', 'for nginx-tls, with its chain; default one for localhost, made for a week'),
-  key: text('FILE', 'of the certificate'),
-  trust: text('NETWORKS', 'proxies in front, such as 10.0.0.0/8: their X-Forwarded-* headers are kept'),
   assets: text('DIR', 'serve /assets/ from there instead of asking the app'),
   workers: text('N', 'worker processes, default 1'),
   'no-download': flag('do not download an NGINX if none is installed'),
@@ -93,7 +90,6 @@ async function start(values: Values<typeof OPTIONS>): Promise<number> {
   const wanted = {
     fronts: [front],
     accessLog: `"${join(DIR, 'access.log')}" startgrid if=$logged`,
-    trustedProxies: (values.trust ?? '').replaceAll(/[^,]+/g, '$& 1;').replaceAll(',', ' '),
   }
   const running = findRunning()
   if (running !== undefined)
@@ -176,29 +172,14 @@ function readFront(values: Values<typeof OPTIONS>): Front {
     const [first = '127.0.0.1:3000', ...others] = values.upstream
     const upstream = parseUpstream(first)
     const copies = others.map(parseUpstream)
-    const more = {
-      ...(values.assets !== undefined && { serveAssets: fromCaller(values.assets) }),
-      ...readCertificate(values),
-    }
-    const front = { name: 'app', topology, listen: parseAddress(listen), upstream, copies, ...more }
+    const { INIT_CWD = '.' } = process.env // where the person is: pnpm runs scripts in the package's directory
+    const assets = values.assets === undefined ? {} : { serveAssets: resolve(INIT_CWD, values.assets) }
+    const front = { name: 'app', topology, listen: parseAddress(listen), upstream, copies, ...assets }
     checkFronts([front])
     return front
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
-}
-
-function readCertificate({ topology, certificate, key }: Values<typeof OPTIONS>): Pick<Front, 'certificate'> {
-  if (certificate === undefined && key === undefined) return {}
-  if (topology !== 'nginx-tls') throw new Error('Only nginx-tls has a certificate: add --topology nginx-tls.')
-  if (certificate === undefined || key === undefined)
-    throw new Error('A certificate needs its key: give both, --certificate FILE and --key FILE.')
-  return { certificate: { certificate: fromCaller(certificate), key: fromCaller(key) } }
-}
-
-/** pnpm runs scripts in the package's directory; INIT_CWD is where the person is. */
-function fromCaller(path: string): string {
-  return resolve(process.env.INIT_CWD ?? '.', path)
 }
 
 function readCount(text: string): number {

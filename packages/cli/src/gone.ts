@@ -38,6 +38,9 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm load --expect-body': 'pnpm bench race compares the responses of two servers, body included',
   'pnpm load --path-file':
     'give several URLs; of http://127.0.0.1:3000/hello/{1..1000} a shell makes a thousand',
+  'pnpm nginx --certificate': 'pnpm eject --with nginx has an NGINX that takes yours from nginx/tls',
+  'pnpm nginx --key': 'pnpm eject --with nginx has an NGINX that takes yours from nginx/tls',
+  'pnpm nginx --trust': 'TRUSTED_PROXIES names them for the NGINX of Compose, Kubernetes and eject',
   'pnpm reliability --full': 'pnpm reliability tries every fault on every app',
   'pnpm reliability --list': 'docs/reliability.md says what each fault is',
   'pnpm reliability --resume': 'name the apps and the faults that are left',
