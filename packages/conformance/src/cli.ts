@@ -1,5 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
+import { wrap } from '@startgrid/cli/text.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
 import { type Target, TargetError, targetOf } from '@startgrid/wire/target.ts'
 import { CAPABILITIES, type Capability, ROLES, type Role } from './contract/probe.ts'
@@ -19,7 +20,7 @@ const OPTIONS = {
 
 const USAGE = `Checks that a server responds as docs/contract.md says.
 
-  pnpm conformance ROLE URL     such as: pnpm conformance ssr http://127.0.0.1:3000
+  pnpm conformance ROLE URL     such as: ssr http://127.0.0.1:3000
 
 Roles: ${ROLES.join(', ')}.
 
@@ -35,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (values.protocol) {
       const { findings, notes } = await checkRfc9112(options.target)
       const counts = `${FORMS.length} forms of RFC 9112, ${findings.length} not as it demands`
-      const text = [...findings, ...notes, counts].join('\n')
+      const text = [...findings, ...notes, counts].map((line) => wrap(line, '  ')).join('\n')
       // What a parser of a runtime accepts is its own; the NGINX in front must not pass it on.
       return print(text, values.proxied && findings.length > 0 ? 1 : 0)
     }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
@@ -49,6 +51,18 @@ test('a server that does not: a readable list of at most 80 columns, and 1', () 
     assert.match(some.stdout, /^x a name is percent-decoded as UTF-8, once$/m)
     assert.match(some.stdout, /^0 checks passed, 1 failed, 0 skipped$/m)
   }))
+
+test('a policy that is wrong everywhere is told once for pages and once for the rest, whatever its nonces', async (context) => {
+  const server = createHttpServer((_request, response) => {
+    const nonce = randomBytes(16).toString('base64')
+    response.setHeader('content-security-policy', `script-src 'nonce-${nonce}'`).end()
+  })
+  context.after(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { stdout } = await run('ssr', url, '--only', 'requests at once')
+  assert.equal(stdout.match(/'nonce-NONCE'$/gm)?.length, 2, stdout)
+})
 
 test('https:// with our own certificate needs --insecure', () =>
   withApp(async (target) => {

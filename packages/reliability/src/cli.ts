@@ -14,8 +14,8 @@ const OPTIONS = {
 
 const HELP = `pnpm reliability [APP …] [options]  what each app does when something goes wrong
 
-  APP                 an app, a framework or a role: fastify/ssr, fastify, ssr
-                      (default: all)
+  APP           an app, a framework or a role: fastify/ssr, fastify, ssr
+                (default: all)
 ${helpOf(OPTIONS)}
 
 Exit codes: 0 all passed; 1 something failed; 2 not understood; 130 interrupted.
