@@ -45,6 +45,6 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
   app.use(express.json({ limit: '64kb' }))
   app.use(routes)
   app.use(notFound)
-  app.use(errors)
+  app.use(errors(log))
   return app
 }

@@ -1,9 +1,10 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import { Router } from 'express'
+import express, { Router } from 'express'
 import request from 'supertest'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
+import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
@@ -41,6 +42,15 @@ test('an escape that does not decode is 400 in a path of Express, and a failure 
   const app = createApp(createOptions(), routes)
   await request(app).get('/users/%ff').expect(400)
   await request(app).get('/users/%25ff').expect(500)
+})
+
+test('a sub-app that a router mounts fails as any route does', async () => {
+  const { readLines, ...options } = createOptions()
+  const shop = express().get('/', () => Promise.reject(new Error('secret')))
+  const app = createApp(options, Router().use('/shop', shop))
+  const { type } = await request(app).get('/shop').set('x-request-id', 'r-1').expect(500)
+  equal(type, PROBLEM)
+  equal((await readLines(1))[0]?.requestId, 'r-1')
 })
 
 test('the route in the log is as it was registered, without the values of its mount', async () => {

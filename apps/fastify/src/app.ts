@@ -19,6 +19,8 @@ declare module 'fastify' {
   interface FastifyInstance extends Pick<AppOptions, 'config' | 'health'> {}
 }
 
+const securityHeaders = new Map(Object.entries(SECURITY_HEADERS))
+
 /** The app with its plugins, in the order in which a request meets them. */
 export function createApp({ config, health, log }: AppOptions, routes: FastifyPluginAsync): FastifyInstance {
   const { keepAliveTimeout, requestTimeout, ...http } = serverOptions(config)
@@ -45,8 +47,9 @@ export function createApp({ config, health, log }: AppOptions, routes: FastifyPl
   })
   app.addHook('onRequest', (request, reply, done) => {
     // `handlerTimeout` also ends streams that are well.
-    limitSilence(reply.raw, config.HANDLER_TIMEOUT_MS, () => reply.getHeaders())
-    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
+    limitSilence(reply.raw, config.HANDLER_TIMEOUT_MS)
+    // On Node's response: also a route that writes to `reply.raw` has them.
+    reply.raw.setHeaders(securityHeaders).setHeader('x-request-id', request.id)
     done()
   })
   if (log.isLevelEnabled('info')) app.register(accessLog)

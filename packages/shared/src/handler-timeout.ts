@@ -5,13 +5,8 @@ import { BODY_HEADERS, createProblem, PROBLEM } from './problem.ts'
  * Ends a response that stands still: 503, or a cut connection if it has begun. The 503 is written to the socket, because the handler may
  * still respond later: after a response of ours, its `setHeader` would throw.
  * @param ms milliseconds in which no byte comes or goes. An event stream sends comments more often
- * @param headers of the 503, where the framework keeps them to itself until the handler responds
  */
-export function limitSilence(
-  response: ServerResponse,
-  ms: number,
-  headers: () => Readonly<Record<string, unknown>> = () => response.getHeaders(),
-): void {
+export function limitSilence(response: ServerResponse, ms: number): void {
   response.setTimeout(ms, () => {
     const { socket, method } = response.req
     if (response.headersSent) return void socket.destroy() // `destroySoon` would wait for a client that never reads
@@ -24,10 +19,9 @@ export function limitSilence(
       'cache-control': 'no-store',
       connection: 'close',
     }
-    const head = Object.entries({ ...headers(), ...own })
+    const head = Object.entries({ ...response.getHeaders(), ...own })
       .filter(([name]) => name in own || !BODY_HEADERS.includes(name))
-      .flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}`)) // each cookie is a header of its own
-      .map((line) => `${line.replace(/[\r\n]/g, ' ')}\r\n`) // Node has not checked those of a framework
+      .flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`)) // each cookie is a header of its own
     socket.write(`HTTP/1.1 503 Service Unavailable\r\n${head.join('')}\r\n${method === 'HEAD' ? '' : body}`)
     socket.destroySoon()
   })

@@ -15,7 +15,7 @@ export function testApp(start: Start): void {
     for (const [path, status, own] of [
       ['/livez', 200, {}],
       ['/foreign', 200, { 'referrer-policy': 'origin' }],
-      ['/nowhere', 404, {}],
+      ['/nowhere', 404, { 'cache-control': 'no-store' }],
       ['/throws', 500, {}],
     ] as const) {
       const response = await fetch(app.url + path, { headers: { 'x-request-id': 'r-1' } })
@@ -124,7 +124,7 @@ export function testBrokenBodies(start: Start): void {
     await using app = await start(options)
     const client = connect(Number(new URL(app.url).port), '127.0.0.1')
     client.write('GET /stalls HTTP/1.1\r\nhost: localhost\r\n\r\n')
-    await once(client, 'data')
+    match(String(await once(client, 'data')), /^x-request-id: /im)
     client.resetAndDestroy()
     await readLines(1)
     await fetch(`${app.url}/nowhere`)

@@ -46,18 +46,12 @@ test('a handler that is too late: 503 with the headers so far, and the connectio
   await responded.promise
 })
 
-test('a header that nobody has checked stays one, and HEAD gets no body', async () => {
-  await using server = await serve((_request, response) =>
-    limitSilence(response, 400, () => ({ 'x-echo': 'a\r\nset-cookie: s=1' })),
-  )
+test('a HEAD that is too late gets no body', async () => {
+  await using server = await start(() => {})
   const client = connect(Number(new URL(server.url).port), '127.0.0.1')
   client.write('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n')
   const [head = '', body] = (await text(client)).split('\r\n\r\n')
-  deepEqual(head.split('\r\n').slice(0, 2), [
-    'HTTP/1.1 503 Service Unavailable',
-    'x-echo: a  set-cookie: s=1',
-  ])
-  equal(body, '')
+  deepEqual([head.split('\r\n')[0], body], ['HTTP/1.1 503 Service Unavailable', ''])
 })
 
 test('a response that began and then stops is cut', async () => {

@@ -24,5 +24,8 @@ export function sendProblem(
   headers: Record<string, string> = {},
   problem = createProblem(status),
 ): Response {
-  return Response.json(problem, { status, headers: { ...headers, 'content-type': PROBLEM } })
+  return Response.json(problem, {
+    status,
+    headers: { 'cache-control': 'no-store', ...headers, 'content-type': PROBLEM },
+  })
 }
