@@ -19,7 +19,7 @@ const PILOT: PilotRecord = {
   race: RACE,
   decides: 'rate',
   warmupMs: 1000,
-  systems: PAIR.map((system) => ({ system, steady: true, coreUse: 1, masked: 0, bytes: 1 })),
+  systems: PAIR.map((system) => ({ system, steady: true, coreUse: 1, masked: 0 })),
   difference: null,
 }
 

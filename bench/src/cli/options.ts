@@ -12,7 +12,6 @@ import {
 import {
   APPS,
   type App,
-  FRAMEWORKS,
   findApps,
   findRole,
   findTopology,
@@ -146,7 +145,7 @@ export function readOptions(args: readonly string[]) {
 function chooseApps(
   only: string | undefined,
   role: string | undefined,
-  frameworks: readonly string[] = FRAMEWORKS,
+  frameworks: readonly string[],
 ): App[] {
   const names = only === undefined ? frameworks : split(only)
   const named = new Set(names.flatMap(findApps))

@@ -92,7 +92,6 @@ export function newHeat({ race, heat }: Pick<PlannedHeat, 'race' | 'heat'>): Hea
   return {
     race,
     heat,
-    startedAt: new Date().toISOString(),
     seconds: 0,
     launches: [],
     slices: [],

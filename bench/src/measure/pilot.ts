@@ -12,7 +12,7 @@ import { unequalHeads } from '../servers/command/equal-work.ts'
 import type { Server } from '../servers/servers.ts'
 import { CellFailure, type Entrant, measureSlice, tcpCounter } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
-import { PilotError, type Proof, type ProofOptions, proveEqual, workloadOf } from './proof.ts'
+import { PilotError, type ProofOptions, proveEqual, workloadOf } from './proof.ts'
 import { LEAST_WARMUP_MS, learnWarmup, WINDOW_MS } from './warmup.ts'
 
 /**
@@ -116,8 +116,7 @@ export async function pilot(
         warmupMs,
         systems: cells.map(({ app }, index) => ({
           system: app,
-          masked: sumOf(proofs[index], 'masked'),
-          bytes: sumOf(proofs[index], 'bytes'),
+          masked: (proofs[index] ?? []).reduce((sum, one) => sum + one.masked, 0),
           steady: warmups[index]?.steady ?? false,
           coreUse: uses[index] ?? null,
         })),
@@ -134,11 +133,6 @@ export async function pilot(
 
 /** The longest that a timer of Node waits. */
 const MOST_START_MS = 2 ** 31 - 1
-
-/** Of a mixture, all paths together. */
-function sumOf(proofs: readonly Proof[] = [], of: 'bytes' | 'masked'): number {
-  return proofs.reduce((sum, one) => sum + one[of], 0)
-}
 
 /** Why a server whose requests failed is no longer there: its connections break a moment before its end is known. */
 async function endOf(server: Server): Promise<string | null> {

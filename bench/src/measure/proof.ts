@@ -29,8 +29,7 @@ const RESPONSE_MS = 10_000
 export interface Proof extends Known {
   /** In a mixture of paths. */
   weight: number
-  /** Of a body on average, and how many of them are masked. */
-  bytes: number
+  /** Bytes of a body that are masked, on average. */
   masked: number
   head: Head
   /** Milliseconds, on average. */
@@ -114,7 +113,6 @@ async function proofOfPath(
     first,
     learnt,
     status: first.status,
-    bytes,
     masked: Math.round(learnt.masked * bytes),
     responseMs: (performance.now() - beganAt) / RESPONSES,
     head: {

@@ -63,8 +63,6 @@ export interface System {
   /** What the client talks to. Absent: the server itself. */
   nginx?: {
     front: FrontKind
-    /** Default 1. */
-    workers?: number
     /** More for the server of a front that only studies need. */
     lines?: string
   }

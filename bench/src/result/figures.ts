@@ -162,9 +162,7 @@ export interface PilotRecord {
   warmupMs: number
   systems: {
     system: string
-    /** Of a response's body, on average; of a mixture, all paths together. */
-    bytes: number
-    /** How many of them differ between its own responses, so that they were not compared. */
+    /** Bytes of a response's body that differ between its own, so that they were not compared; of a mixture, all paths together. */
     masked: number
     /** Its cost was not falling any more when the pilot ended. */
     steady: boolean

@@ -10,8 +10,6 @@ export interface Heat {
   race: string
   /** From 1, per race. */
   heat: number
-  /** ISO 8601, UTC. */
-  startedAt: string
   /** From the first start to the last stop. */
   seconds: number
   /** What was started; each is one launch, the unit of replication. */

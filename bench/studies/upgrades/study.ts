@@ -47,7 +47,6 @@ function program(runtime: string, words: string): System {
       command: `NODE_ENV=production exec ${binary} ${words}`,
       directory: VERSIONS,
       ready: { path: '/' },
-      readyTimeoutMs: 30_000,
     },
     warmupMs: WARMUP_MS,
     lacks: (download) => whyNotInstalled(VERSIONS, runtime, download),

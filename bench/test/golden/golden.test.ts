@@ -65,12 +65,10 @@ function inOrder(_: string, value: unknown): unknown {
   return Object.fromEntries(known.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Without what says when and where it ran. */
 function partsOf(heats: readonly Heat[]) {
-  const measured = heats.map(({ startedAt: _, ...heat }) => heat)
   return {
     schedule: heats.map(({ race, heat, slices }) => [race, heat, slices.map(({ cell }) => cell)]),
-    ...Object.fromEntries(measured.map((heat) => [`${heat.race} ${heat.heat}`, heat])),
+    ...Object.fromEntries(heats.map((heat) => [`${heat.race} ${heat.heat}`, heat])),
   }
 }
 

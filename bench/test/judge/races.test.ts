@@ -217,7 +217,6 @@ describe('a race of commands', () => {
     difference: null,
     systems: ['slow', 'fast'].map((system) => ({
       system,
-      bytes: 12,
       masked: 0,
       coreUse: 1,
       steady: system !== unsteady,

@@ -45,16 +45,16 @@ function isOfGrid(kind: FrontKind): kind is Front['topology'] {
 
 /**
  * Starts an NGINX with these routes.
- * @param options `cpus` as taskset writes them; undefined: all
+ * @param cpus as taskset writes them; undefined: all
  * @returns its addresses are those of the routes, in the same order
  * @throws {Error} one sentence
  */
 export async function startFronts(
   nginx: Nginx,
   routes: readonly Route[],
-  { workers, cpus }: { workers: number; cpus: string | undefined },
+  cpus: string | undefined,
 ): Promise<Instance> {
-  const process = { workers, ...(cpus !== undefined && { cpus }) }
+  const process = { workers: 1, ...(cpus !== undefined && { cpus }) }
   const [first] = routes
   if (first === undefined || isOfGrid(first.kind))
     return startNginx(nginx, { ...process, fronts: routes.map(frontOf) })

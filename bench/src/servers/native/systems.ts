@@ -168,7 +168,7 @@ async function startNginx(
       assets: app?.role === 'ssr',
     }
   })
-  return startFronts(nginx, routes, { workers: system.nginx?.workers ?? 1, cpus })
+  return startFronts(nginx, routes, cpus)
 }
 
 function serverOf({ target, copies, nginx }: Parts, cores: Settings['cores']): Server {
