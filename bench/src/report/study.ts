@@ -3,7 +3,6 @@ import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table
 import { capital, plural } from '@startgrid/cli/text.ts'
 import { isProbe, type Race, type Study } from '../result/experiment.ts'
 import type { ClaimResult, Verdict } from '../result/figures.ts'
-import { METRICS } from '../result/metrics.ts'
 import type { Cell, Result } from '../result/result.ts'
 import { type Chart, ratioChart } from './chart.ts'
 import { costChart, costSections, costSentences, signed } from './costs.ts'
@@ -17,7 +16,7 @@ export function findingsOfStudy(result: Result): Findings {
   return {
     finding: findingOf(study, result),
     subject: `${capital(study.title)}, a ${result.settings.profile} run`,
-    chart: costChart(result) ?? ratiosChart(result) ?? startupChart(result, Object.keys(study.races)),
+    chart: costChart(result) ?? ratiosChart(result),
     summary: sentences.map((sentence) => `${sentence}.`),
     sections: [...findingSections(result), ...raceSections(result, study.races)],
     conditions: conditionsOf(study, result),
@@ -73,27 +72,6 @@ function stepSections(result: Result): Section[] {
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
   ])
   return [{ title: 'What each step costs, per request', table, notes: [] }]
-}
-
-/** The shortest start first. @returns undefined if no start was measured */
-function startupChart({ analysis }: Result, races: readonly string[]): Chart | undefined {
-  const panels = races.map((race) => ({
-    title: race,
-    dots: (analysis?.cells ?? [])
-      .flatMap(({ race: own, system, figures: { startup } }) =>
-        own !== race || startup === undefined ? [] : [{ ...startup, name: system, leads: false }],
-      )
-      .toSorted((one, other) => one.value - other.value),
-  }))
-  if (panels.every(({ dots }) => dots.length === 0)) return undefined
-  return {
-    title: 'Time from the start of a process to its first right response',
-    caption:
-      'With 95 % intervals. On one core, and from files that were just read: a deployment starts otherwise.',
-    panels,
-    columns: 2,
-    axis: { label: 'ms', scale: 'linear', format: METRICS.startup.format },
-  }
 }
 
 /** `nginx-proxy, 7 claims: 2 holds, 1 not reproduced here, 4 undecided here` */
