@@ -1,6 +1,4 @@
-import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import { METRICS } from '../result/metrics.ts'
 import type { Result, Warning } from '../result/result.ts'
 import { keepQuiet } from './disturbance.ts'
 import { keptSlices } from './passes.ts'
@@ -10,7 +8,6 @@ export function deriveWarnings(result: Result): Warning[] {
   const as = (kind: Warning['kind'], texts: readonly string[]) => texts.map((text) => ({ kind, text }))
   return [
     ...aboutCommands(result),
-    ...as('suspect', suspects(result)),
     ...as('disturbed', disturbed(result)),
     ...as('accounting', accounting(result)),
   ]
@@ -48,15 +45,6 @@ function aboutCommands({ experiment, cells, heats, settings: { cores } }: Result
       )
   }
   return warnings
-}
-
-/** A difference was found where none exists. */
-function suspects({ analysis }: Result): string[] {
-  return (analysis?.races ?? []).flatMap(({ control, metric }) => {
-    if (control === null || !control.suspect || control.p === null) return []
-    const { twin, ratio, p } = control
-    return `The run is suspect: ${twin} differs by ${formatPercent(Math.abs(ratio.value - 1))} in ${METRICS[metric].heading} from the app that it equals (p = ${p.toPrecision(1)}). Measure again on a quieter machine.`
-  })
 }
 
 /** What others visibly took, and what counts all the same, because too little would be left without it. */

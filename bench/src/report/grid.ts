@@ -9,7 +9,6 @@ import { nameOf, type Result } from '../result/result.ts'
 import { type Chart, type Panel, ratioChart } from './chart.ts'
 import type { Findings, Section } from './document.ts'
 import {
-  describeFailures,
   describeReach,
   describeSkipped,
   describeUnplaced,
@@ -25,7 +24,7 @@ import { entriesOf, systemNotes, systemsTable } from './systems.ts'
 /** What a result of the grid says. */
 export function findingsOfGrid(result: Result): Findings {
   const { profile, heats, slices, sliceMs } = result.settings
-  const missing = [...describeSkipped(result), ...describeFailures(result)]
+  const missing = describeSkipped(result)
   return {
     finding: findingOf(result),
     subject: `Race of apps, ${profile} profile: ${plural(heats, 'heat')} of each role, each of ${slices === 1 ? '1 pass' : `${slices} passes`} with slices of ${sliceMs} ms`,

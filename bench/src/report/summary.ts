@@ -109,7 +109,8 @@ function describeControls({ analysis }: Result): string[] {
   const suspects = races.filter(({ control }) => control?.suspect)
   if (suspects.length > 0) {
     const names = suspects.map(
-      ({ race, topology, metric }) => `${race} ${topology} by ${METRICS[metric].heading}`,
+      ({ race, topology, metric, control }) =>
+        `${race} ${topology} (${METRICS[metric].heading}, by ${formatDistance(control?.ratio.value ?? 1)})`,
     )
     return [`The same app under two names differed in ${listOf(names)}: rely on no small difference there.`]
   }
@@ -185,14 +186,6 @@ export function describeSkipped({ cells }: Result): string[] {
   const skipped = cells.filter((cell) => cell.skipped !== null && cell.twinOf === null)
   return [...Map.groupBy(skipped, (cell) => cell.skipped ?? '')].map(
     ([reason, group]) => `Not tried: ${listOf(group.map(({ id }) => id))} (${reason}).`,
-  )
-}
-
-/** What broke: a sentence per cell and reason. */
-export function describeFailures({ heats }: Pick<Result, 'heats'>): string[] {
-  const all = heats.flatMap(({ heat, failures }) => failures.map((one) => ({ ...one, when: `heat ${heat}` })))
-  return [...Map.groupBy(all, ({ cell, reason }) => `${cell}: ${reason}`)].map(
-    ([what, group]) => `Failed in ${listOf(group.map(({ when }) => when))}: ${what}.`,
   )
 }
 

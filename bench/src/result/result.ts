@@ -50,7 +50,7 @@ export interface Warning {
     | MachineWarning['kind']
     | ('tools' | 'time' | 'not-saved' | 'race')
     // These follow from the figures; all others were seen while it ran.
-    | ('shared-core' | 'external' | 'accounting' | 'disturbed' | 'suspect')
+    | ('shared-core' | 'external' | 'accounting' | 'disturbed')
   text: string
 }
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, equal, match } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deriveWarnings } from '../../src/judge/derive-warnings.ts'
 import { isTaken, keepQuiet } from '../../src/judge/disturbance.ts'
@@ -16,7 +16,7 @@ import {
   trialOf,
 } from '../fixtures/evidence.ts'
 import { withTrials } from '../fixtures/golden.ts'
-import { rateResult, suspectResult } from '../fixtures/results.ts'
+import { rateResult } from '../fixtures/results.ts'
 
 /** @param found all of it, or what it matches; null: the number counts */
 function says(reason: string | null, found: string | RegExp | null) {
@@ -166,17 +166,6 @@ describe('warnings that follow from a result', () => {
   test('are none of a clean result, nor of one that has just begun', () => {
     deepEqual(deriveWarnings(clean), [])
     deepEqual(deriveWarnings({ ...clean, heats: [], analysis: null }), [])
-  })
-
-  test('name a suspect twin for each race and metric in which it is', () => {
-    const result = suspectResult()
-    const suspect = result.analysis?.races.filter(({ control }) => control?.suspect) ?? []
-    const found = find(result, 'suspect')
-    ok(suspect.length > 0 && found.length === suspect.length)
-    match(
-      found[0] ?? '',
-      /^The run is suspect: node\/hello#2 direct differs by \d+ % in req\/s from the app /,
-    )
   })
 
   test('count the slices that others took, and cells of which all count for that', () => {

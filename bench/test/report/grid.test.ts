@@ -4,11 +4,10 @@ import { analyse } from '../../src/judge/analysis.ts'
 import { newHeat } from '../../src/measure/heat.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
 import { documentOf } from '../../src/report/report.ts'
-import { describeFailures, describeSkipped, findingOf, summarise } from '../../src/report/summary.ts'
+import { findingOf, summarise } from '../../src/report/summary.ts'
 import { formatTerminal, terminalStyle } from '../../src/report/terminal.ts'
 import type { Result } from '../../src/result/result.ts'
 import { golden, rankedOf } from '../fixtures/golden.ts'
-import { cellOf } from '../fixtures/laboratory.ts'
 import { rateResult, smallRace, within, withRaces } from '../fixtures/results.ts'
 
 /** What a race of the grid says in other cases than the stored one, which is not interrupted and shows little. */
@@ -183,7 +182,7 @@ test('a suspect control is said in the summary and in its race; one within chanc
   }))
   assert.match(
     toldBy(suspect),
-    /The same app under two names differed in hello nginx by req\/s: rely on no small/,
+    /The same app under two names differed in hello nginx \(req\/s, by 14 %\): rely on no small/,
   )
   assert.doesNotMatch(summarise(suspect).join(), /no more than chance/)
   assert.deepEqual(controlsOf(suspect)[0]?.slice(2, 6), [
@@ -209,16 +208,4 @@ test('a run that was too short for its machine says how much time helps, and no 
     pairs: pairs.map((pair) => ({ ...pair, pAdjusted: 0.01 })),
   }))
   assert.match(toldBy(decided), /a difference of a factor of 400\.00 \(hello nginx\) would be found/)
-})
-
-test('what was not tried, and what broke, is said with its reason', () => {
-  const skipped = { ...cellOf('njs/hello', 'nginx'), skipped: 'there is no njs' }
-  assert.deepEqual(describeSkipped(smallRace({ cells: [skipped, cellOf('bun/hello')] })), [
-    'Not tried: njs/hello nginx (there is no njs).',
-  ])
-  const failure = { cell: 'koa/hello nginx', reason: 'it exited with code 1' }
-  const heats = [1, 3].map((heat) => ({ ...HEAT, heat, failures: [failure] }))
-  assert.deepEqual(describeFailures({ heats }), [
-    'Failed in heat 1 and heat 3: koa/hello nginx: it exited with code 1.',
-  ])
 })
