@@ -56,7 +56,6 @@ const columnsOf = (baseline: string, counts: string): ItemColumn<Entry>[] => [
   counted('conn/req', 2, ({ upstreamConnections: opened }) => (opened === null ? '' : formatRatio(opened))),
   ...ALL_METRICS.filter((name) => name !== 'rate' && name !== 'cpu').map(metricColumn),
   right('core', 7, ({ figures }) => orUnknown(figures?.coreUse, formatPercent)),
-  right('launches', 8, ({ figures }) => (figures === undefined ? '' : String(figures.launches))),
 ]
 
 /** Blank where nothing ranks; the baseline over itself is 1, but for rounding. */

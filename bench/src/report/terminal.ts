@@ -15,17 +15,13 @@ interface TerminalStyle {
 const NARROWEST = 60
 const WIDEST = 200
 
-/** What a stream can show: 80 columns if it is not a terminal; colour as NO_COLOR and FORCE_COLOR ask, else on terminals. */
-export function terminalStyle(stream: NodeJS.WriteStream, environment = process.env): TerminalStyle {
+/** What a stream can show: 80 columns and no colour if it is not a terminal. Node asks NO_COLOR and FORCE_COLOR. */
+export function terminalStyle(stream: NodeJS.WriteStream): TerminalStyle {
   const columns = stream.isTTY ? stream.columns : COLUMNS
-  return { columns: Math.min(WIDEST, Math.max(NARROWEST, columns)), color: wantsColor(stream, environment) }
-}
-
-function wantsColor(stream: NodeJS.WriteStream, { NO_COLOR, FORCE_COLOR }: NodeJS.ProcessEnv): boolean {
-  // https://no-color.org: any value that is not empty; FORCE_COLOR=0 says the same.
-  if (NO_COLOR) return false
-  if (FORCE_COLOR !== undefined) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
-  return stream.isTTY === true && stream.hasColors()
+  return {
+    columns: Math.min(WIDEST, Math.max(NARROWEST, columns)),
+    color: stream.isTTY === true && stream.hasColors(),
+  }
 }
 
 const COLORS: Readonly<Record<Row['tone'], Format | null>> = { best: 'bold', void: 'red', plain: null }
