@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -9,12 +9,11 @@ import { promisify } from 'node:util'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { whyRunFailed } from '../../src/cli/measure.ts'
 import type { Result } from '../../src/result/result.ts'
-import { readResult, writeResult } from '../../src/result/result-file.ts'
-import { STUDIES } from '../../studies/index.ts'
-import { assertNothingLeft, newPlace, SHORT, start } from '../fixtures/bench-run.ts'
+import { readResult } from '../../src/result/result-file.ts'
+import { assertNothingLeft, SHORT, start } from '../fixtures/bench-run.ts'
 import { analysed, golden } from '../fixtures/golden.ts'
 
-/** Every command but `race`, as a person or CI runs it. */
+/** What only a process shows of commands but `race`. */
 
 const nginx = await findNginx({ download: false })
 
@@ -67,32 +66,6 @@ function assertMeasuredBehindNginx({ heats, cells }: Result): void {
   }
 }
 
-test('an app that does not come up is void with its own words, and that is exit code 1', async () => {
-  const words = ['--only', 'node', '--role', 'status', '--topology', 'direct', ...SHORT, '--json', '-']
-  const { place, ended } = start(words, { env: { TRUST_PROXY: 'nonsense' } })
-  const { code, stdout, stderr } = await ended
-  assert.equal(code, 1, stderr)
-  const result = JSON.parse(stdout) as Result
-  assert.equal(result.heats.length, 0, 'what does not keep the contract is not measured')
-  assert.equal(result.analysis?.cells.length, 2)
-  for (const cell of result.analysis?.cells ?? []) {
-    assert.equal(cell.figures.rate, undefined)
-    assert.match(cell.void ?? '', /^it breaks the contract: .*TRUST_PROXY is not valid/)
-  }
-  assert.match(readFileSync(join(place, 'out/report.html'), 'utf8'), /TRUST_PROXY/)
-  assertNothingLeft(place)
-})
-
-test('--dry-run measures nothing', async () => {
-  for (const words of [['--quick'], ['study', 'njs-vs-node', '--quick']]) {
-    const { place, ended } = start([...words, '--dry-run', '--output', 'out'])
-    const { code, stdout } = await ended
-    assert.equal(code, 0)
-    assert.match(stdout, /^(?:njs-vs-node|\d+ cells): \d starts of every system, about \d+:\d\d /)
-    assert.ok(!existsSync(join(place, 'out')))
-  }
-})
-
 test('--help prints the options, and loads no library that only a run needs; a reader that closes the pipe is no failure', async () => {
   const hook = `import { registerHooks } from 'node:module'
 registerHooks({
@@ -108,39 +81,6 @@ registerHooks({
   const unread = start(['--help'])
   unread.child.stdout.destroy()
   assert.equal((await unread.ended).code, 0)
-})
-
-test('study --list shows every claim with its published ratio, within 80 columns', async () => {
-  const { code, stdout } = await start(['study', '--list']).ended
-  assert.equal(code, 0)
-  assert.match(stdout, /^cluster: one Express against four of them$/m)
-  assert.match(stdout, /^ {3}0\.74 {2}Driven by one generator worker, NGINX alone is 0\.74 times/m)
-  const claims = STUDIES.flatMap((study) => study.claims)
-  assert.equal(stdout.match(/^ +\d+\.\d+ {2}/gm)?.length, claims.length)
-  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
-})
-
-test('report makes the reports of a result again, beside it or elsewhere, and leaves it as it was', async () => {
-  const place = newPlace()
-  const file = join(place, 'run/nginx-proxy.json')
-  // As a crash leaves it.
-  writeResult(file, { ...golden('study'), finishedAt: null })
-  const stored = readFileSync(file, 'utf8')
-  for (const [words, directory] of [
-    [[file, '--output', 'there/deep'], 'there/deep'],
-    [['run'], 'run'],
-  ] as const) {
-    const { code, stdout, stderr } = await start(['report', ...words], { place }).ended
-    assert.equal(code, 0, stderr)
-    assert.match(stdout, /^nginx-proxy, 5 claims: 1 direction holds/)
-    const reports = readdirSync(join(place, directory)).filter((name) => name !== 'nginx-proxy.json')
-    assert.deepEqual(reports.toSorted(), ['nginx-proxy.html', 'nginx-proxy.md'])
-    const markdown = readFileSync(join(place, directory, 'nginx-proxy.md'), 'utf8')
-    assert.match(markdown, /^# nginx-proxy, 5 claims: /)
-    assert.match(markdown, /^> - Interrupted: not everything/m)
-    if (directory !== 'run') assert.deepEqual(readdirSync(join(place, 'run')), ['nginx-proxy.json'])
-  }
-  assert.equal(readFileSync(file, 'utf8'), stored)
 })
 
 /** action/comment.sh as a runner takes it. A fake `gh` answers for GitHub. */

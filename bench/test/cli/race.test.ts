@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readResult } from '../../src/result/result-file.ts'
-import { assertNothingLeft, newPlace, start } from '../fixtures/bench-run.ts'
+import { assertNothingLeft, newPlace, runHere, start } from '../fixtures/bench-run.ts'
 
 /** What is said of other results, test/report/race.test.ts shows of a stored race; how a race is interrupted, endings.test.ts; what a pilot refuses, the tests of measure. */
 
@@ -98,8 +98,8 @@ test('a race of a command and a server that runs already, with two starts', asyn
       assert.match(command, / --header 'authorization: …' '--header=x-other: …' /)
       const files = readdirSync(output).toSorted()
       assert.deepEqual(files, ['copy.json', 'report.html', 'report.md', 'result.json'])
-      const again = await start(['report', output], { place }).ended
-      const comment = await start(['report', '--comment', output], { place }).ended
+      const again = await runHere('report', output)
+      const comment = await runHere('report', '--comment', output)
       assert.deepEqual([again.code, comment.code], [0, 0], again.stderr + comment.stderr)
       assert.match(comment.stdout, /^\*\*.*POST 3/)
       const written = files.map((file) => readFileSync(join(output, file), 'utf8'))

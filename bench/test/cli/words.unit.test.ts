@@ -1,36 +1,21 @@
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { APPS, FRAMEWORKS } from '@startgrid/grid/apps.ts'
+import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { BENCH } from '../../src/cli/main.ts'
 import { readOptions } from '../../src/cli/options.ts'
-import { helpOfCommand, runProgram } from '../../src/cli/program.ts'
+import { helpOfCommand } from '../../src/cli/program.ts'
 import { chooseRaces } from '../../src/experiment/profiles.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { plannedMs } from '../../src/experiment/time.ts'
+import { writeResult } from '../../src/result/result-file.ts'
 import { PUBLISHED, STUDIES } from '../../studies/index.ts'
+import { newPlace, runHere } from '../fixtures/bench-run.ts'
+import { golden } from '../fixtures/golden.ts'
 
 /** What words on the command line and in documents mean. Nothing is started. */
-
-test('without options: every app, direct and behind NGINX, in an order of its own', () => {
-  const { seed, ...options } = readOptions([])
-  assert.deepEqual(options, {
-    apps: [...APPS],
-    topologies: ['direct', 'nginx'],
-    profile: 'default',
-    heats: undefined,
-    latency: false,
-    connections: undefined,
-    maxTimeMs: undefined,
-    dryRun: false,
-    json: undefined,
-    output: undefined,
-    download: true,
-  })
-  assert.notEqual(seed, readOptions([]).seed)
-})
 
 test('options are read', () => {
   const line =
@@ -49,6 +34,8 @@ test('options are read', () => {
     download: false,
     seed: 12,
   })
+  assert.equal(readOptions([]).download, true)
+  assert.notEqual(readOptions([]).seed, readOptions([]).seed)
 })
 
 const CHOSEN: [words: string[], apps: string[]][] = [
@@ -117,18 +104,65 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
 ]
 
 for (const [words, sentence, expected = 2] of REFUSED)
-  test(`refused with one sentence: ${words.join(' ')}`, async ({ mock }) => {
-    const write = mock.method(process.stderr, 'write', () => true)
-    const print = mock.method(process.stdout, 'write', () => true)
-    const code = await runProgram(BENCH, words)
-    const said = write.mock.calls.map((call) => String(call.arguments[0])).join('')
-    const printed = print.mock.calls.map((call) => String(call.arguments[0])).join('')
-    mock.restoreAll()
-    assert.equal(printed, '')
-    assert.equal(code, expected, said)
-    assert.match(said.slice(0, -1), sentence)
-    assert.equal(said.indexOf('\n'), said.length - 1)
+  test(`refused with one sentence: ${words.join(' ')}`, async () => {
+    const { code, stdout, stderr } = await runHere(...words)
+    assert.deepEqual([stdout, code], ['', expected], stderr)
+    assert.match(stderr.slice(0, -1), sentence)
+    assert.equal(stderr.indexOf('\n'), stderr.length - 1)
   })
+
+test('--dry-run says systems, starts, time and what to expect, and measures nothing', async () => {
+  const place = join(newPlace(), 'out')
+  for (const [words, ...texts] of [
+    [
+      [],
+      /^\d+ cells: 3 starts of every system, about /,
+      /^ {2}hello: node; fastify; .*; node#2$/m,
+      /about 10 %/,
+    ],
+    [['study', 'njs-vs-node', '--quick'], /^njs-vs-node: 3 starts of every system, about \d+:\d\d \(/],
+  ] as const) {
+    const { code, stdout } = await runHere(...words, '--dry-run', '--output', place)
+    assert.equal(code, 0)
+    for (const text of texts) assert.match(stdout, text)
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+    assert.ok(!existsSync(place))
+  }
+})
+
+test('study --list shows every claim with its published ratio, within 80 columns', async () => {
+  const { code, stdout } = await runHere('study', '--list')
+  assert.equal(code, 0)
+  assert.match(stdout, /^cluster: one Express against four of them$/m)
+  assert.match(stdout, /^ {3}0\.74 {2}Driven by one generator worker, NGINX alone is 0\.74 times/m)
+  const claims = STUDIES.flatMap((study) => study.claims)
+  assert.equal(stdout.match(/^ +\d+\.\d+ {2}/gm)?.length, claims.length)
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+})
+
+test('report makes the reports of a result again, beside it or elsewhere, and leaves it as it was', async () => {
+  const place = newPlace()
+  const [run, there] = [join(place, 'run'), join(place, 'there/deep')]
+  const file = join(run, 'nginx-proxy.json')
+  // As a crash leaves it.
+  writeResult(file, { ...golden('study'), finishedAt: null })
+  const stored = readFileSync(file, 'utf8')
+  for (const [directory, ...words] of [
+    [there, file, '--output', there],
+    [run, run],
+  ] as const) {
+    const { code, stdout, stderr } = await runHere('report', ...words)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^nginx-proxy, 5 claims: 1 direction holds/)
+    const reports = readdirSync(directory).filter((name) => name !== 'nginx-proxy.json')
+    assert.deepEqual(reports.toSorted(), ['nginx-proxy.html', 'nginx-proxy.md'])
+    const markdown = readFileSync(join(directory, 'nginx-proxy.md'), 'utf8')
+    assert.match(markdown, /^# nginx-proxy, 5 claims: /)
+    assert.match(markdown, /^> - Interrupted: not everything/m)
+    if (directory !== run) assert.deepEqual(readdirSync(run), ['nginx-proxy.json'])
+  }
+  assert.equal(readFileSync(file, 'utf8'), stored)
+})
 
 const { name: program, commands, help: screen } = BENCH
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))

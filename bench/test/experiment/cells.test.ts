@@ -1,8 +1,7 @@
-import { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { APPS, ROLES } from '@startgrid/grid/apps.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
-import { describePlan } from '../../src/cli/measure.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { fitToMachine, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
@@ -125,15 +124,6 @@ describe('heats', () => {
     const least = leastTimeMs(whole)
     ok(least > 120_000 && least < 240_000, `${least}`)
     ok(least > leastTimeMs({ ...whole, cells: whole.cells.filter(({ role }) => role === 'hello') }))
-  })
-
-  test('are told by a dry run: systems, starts, time and what to expect', () => {
-    const result = plan()
-    const text = describePlan('Grid', result.experiment, result)
-    match(text, /^Grid: 3 starts of every system, about \d+:\d\d \(minutes:seconds\)/)
-    match(text, /^ {2}hello: node; fastify; express; .*; node#2$/m)
-    match(text, /A default run shows differences of about 10 %/)
-    for (const line of text.split('\n')) ok(line.length <= 80, line)
   })
 })
 

@@ -45,6 +45,10 @@ const TINY: Study = {
   systems: {
     node: { title: 'node', app: { package: 'apps/node', role: 'hello' }, warmupMs: 250 },
     broken: { title: 'broken', app: { package: 'apps/node', role: 'nothing' } },
+    unproven: {
+      title: 'unproven',
+      app: { package: 'apps/node', role: 'hello', env: { TRUST_PROXY: 'nonsense' } },
+    },
     probed: { title: 'probed' },
     failing: { title: 'failing' },
     disturbed: { title: 'disturbed' },
@@ -52,7 +56,7 @@ const TINY: Study = {
   },
   races: {
     hello: {
-      systems: ['node', 'broken'],
+      systems: ['node', 'broken', 'unproven'],
       workload: WORKLOADS.hello,
       connections: 8,
       openLoop: ['node', 'broken'],
@@ -98,13 +102,16 @@ test('two heats of a real study: slices, open loops, probes, and what failed', a
       ok(requests > 0 && (detail?.bytes ?? 0) > 0)
     }
   }
-  deepEqual(whyRunFailed(result), ['tiny: 2 of 5 cells could not be run, or responded wrongly: exit code 1.'])
+  deepEqual(whyRunFailed(result), ['tiny: 3 of 6 cells could not be run, or responded wrongly: exit code 1.'])
   const find = (name: string) => result.analysis?.cells.find(({ system }) => system === name)
   equal(find('probed')?.figures.rate?.value.toFixed(6), '100.000000')
   equal(find('failing')?.void, 'It does not work')
   equal(find('disturbed')?.void, null, 'a neighbour voids nothing')
   equal(find('disturbed')?.launches, 2, 'all count where all were disturbed')
   match(find('broken')?.void ?? '', /^it did not start: node\/nothing ended with 1/)
+  match(find('unproven')?.void ?? '', /^it breaks the contract: .*TRUST_PROXY is not valid/)
+  const failed = hello.flatMap(({ failures }) => failures.map(({ cell }) => cell))
+  deepEqual(failed, ['hello broken'], 'it is not tried again, and what breaks the contract is not measured')
   equal(result.heats.filter(({ race }) => race === 'probes').flatMap(({ failures }) => failures).length, 1)
   equal(result.cells.find(({ system }) => system === 'lacking')?.skipped, 'it would be a download')
   deepEqual(result.conformance.find(({ cell }) => cell === 'hello node')?.differences, [])
