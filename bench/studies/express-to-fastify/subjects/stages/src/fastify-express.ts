@@ -1,12 +1,12 @@
 import fastifyExpress from '@fastify/express'
 import { createApp as createFastify } from '@startgrid/fastify/app.ts'
 import type { AppOptions } from '@startgrid/shared/app-options.ts'
-import type { ErrorRequestHandler, Router } from 'express'
+import type { Router } from 'express'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 /** Fastify, as it is in `apps/fastify`, around routes of Express. */
-export function createApp(options: AppOptions, routes: Router): FastifyInstance {
+function createApp(options: AppOptions, routes: Router): FastifyInstance {
   const { config, health } = options
   // A plugin of the whole app: for Fastify, each path of an Express route is unknown.
   const mounted = fp(async (app) => {
@@ -21,14 +21,8 @@ export function createApp(options: AppOptions, routes: Router): FastifyInstance 
     await app.register(fastifyExpress)
     Object.assign(app.express.locals, { config, health })
     app.use(routes)
-    app.use(ignoreAbort)
   })
   return createFastify(options, mounted)
-}
-
-/** A client that leaves a stream is no failure. Fastify would log one, and that its reply was already sent. */
-const ignoreAbort: ErrorRequestHandler = (error, _request, _response, next) => {
-  if (error?.code !== 'ERR_STREAM_PREMATURE_CLOSE') next(error)
 }
 
 const ROUTES: Readonly<Record<string, () => Promise<Router>>> = {
