@@ -61,6 +61,11 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
     '{{image}}': isBun ? 'oven/bun:1-slim' : 'node:26-trixie-slim',
     '{{command}}': command.join(' '),
     '{{words}}': command.map((word) => `"${word}"`).join(', '),
+    '{{front}}': ['00-http', 'keep-alive']
+      .map((part) => files[`nginx/conf/templates/${part}.conf.template`] ?? '')
+      .map((text) => flatten(replaceAll(text, IN_FRONT)).trimEnd())
+      .join('\n\n')
+      .replaceAll(/^(?=.)/gm, '    '),
   }
   const named = { ': web': `: ${label}`, '/web:': `/${label}:`, ...(runtime === 'nginx' && COMPONENT_NJS) }
 
@@ -99,6 +104,24 @@ function commandOf({ runtime }: App, options: readonly Option[]): string[] {
   if (runtime === 'nginx') return ['nginx', '-p', '.', '-c', 'conf/nginx.conf', '-e', 'stderr']
   const first = options.includes('telemetry') ? ['--import', './src/telemetry.ts'] : []
   return [runtime, ...first, 'src/server.ts']
+}
+
+/** The values of the templates in nginx/conf in front of a project. */
+const IN_FRONT = {
+  '${GRACEFUL_RELOAD}': 'keepalive_min_timeout 1s;',
+  '${TRUSTED_PROXIES}': 'include /tmp/edge/trusted-proxies.conf;',
+  '${NAME}': 'app',
+  '${ZONE}': 'zone app 64k;',
+  '${SERVERS}': 'server app:3000 resolve max_fails=0;',
+  '${LISTEN}': '8080',
+  '${TLS}': `listen 8443 ssl;
+    http2 on;
+    ssl_certificate "/tmp/edge/fullchain.pem";
+    ssl_certificate_key "/tmp/edge/privkey.pem";
+    include server/tls.conf;`,
+  '${ACCESS_LOG}': '/dev/stdout json if=$logged',
+  '    include startgrid/server/ceiling.conf;\n': '',
+  '    ${ASSETS}\n\n': '',
 }
 
 /** The values of apps/njs/conf/nginx.conf.template in the container of a project. */
