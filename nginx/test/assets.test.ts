@@ -48,18 +48,12 @@ const CACHED = {
 
 /** By the suffix of the file that is sent. */
 const ACCEPTS = {
-  '.br': ['gzip, deflate, br', 'BR', 'br;q=0.1, gzip;q=1.0', 'gzip , br ; q=0.001', '*', 'gzip;q=0, *;q=0.5'],
-  '.gz': ['gzip', 'gzip, br;q=0', 'br;q=0.000, *', 'gzip, br; q=0.0, *;q=0'],
-  '': ['', 'identity', 'gzip;q=0, br;q=0', '*;q=0', 'brotli, xgzip, gzipx'],
+  '.br': ['gzip, deflate, br', 'BR', 'br;q=0.1, gzip;q=1.0', 'gzip , br ; q=0.001'],
+  '.gz': ['gzip', 'gzip, br;q=0', 'gzip, br; q=0.0'],
+  '': ['', 'identity', 'gzip;q=0, br;q=0', 'brotli, xgzip, gzipx'],
 }
 
 const CODINGS: Readonly<Record<string, string>> = { '.br': 'br', '.gz': 'gzip' }
-
-/** Other spellings of the path of a file, which go to the app as they are. */
-const SPELLINGS = [
-  ...['/assets/', '/assets/.hidden.js', '/assets/folder/inside.js', `/assets//${SCRIPT}`, '/assets/%FF'],
-  ...[`/x/../assets/${SCRIPT}`, `/assets%2F${SCRIPT}`, `/%61ssets/${SCRIPT}`, '/assets/%2e%2e%2fassets'],
-]
 
 describe('assets', { skip }, () => {
   const directory = makeDirectory('startgrid ässets-')
@@ -130,15 +124,16 @@ describe('assets', { skip }, () => {
 
   test('other methods, unknown names, folders, prebuilt siblings, and locations of NGINX itself: 404', async () => {
     const names = ['none.js', 'folder', `${SCRIPT}.br`, `${SCRIPT}.gz`, `${STYLE}.br`, 'x'.repeat(300)]
-    for (const target of [...names.map((name) => `/assets/${name}`), `/-/assets/${SCRIPT}`, '/-/problem'])
+    for (const target of [...names.map((name) => `/assets/${name}`), '/-/problem'])
       assertProblem(await ask(target, { headers: ['Accept-Encoding: br'] }), 404)
     for (const method of ['POST', 'OPTIONS'])
       assertProblem(await ask(`/assets/${SCRIPT}`, { method, body: 'x' }), 404)
     assertProblem(await asset(SCRIPT, 'If-Match: "x"'), 412)
   })
 
-  test('any other spelling of the path goes to the app as it is', async () => {
-    for (const target of SPELLINGS) {
+  test('what is no name of a file goes to the app as it is', async () => {
+    const others = ['', '.hidden.js', 'folder/inside.js', `/${SCRIPT}`, '%FF', '%2e%2e%2fpackage.json']
+    for (const target of others.map((path) => `/assets/${path}`)) {
       const { status, body } = await ask(target)
       assert.equal(status, 200, target)
       assert.deepEqual(JSON.parse(body.toString()), { method: 'GET', url: target })
