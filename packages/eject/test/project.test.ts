@@ -217,7 +217,7 @@ test('NGINX in front of a project is configured as it is here', () => {
   const config = read('nginx/nginx.conf')
   match(config, /^ {4}server \{\n {8}listen 8080;\n {8}listen 8443 ssl;$/m)
   doesNotMatch(config, /\$\{|\{\{|startgrid/)
-  for (const [, file] of config.matchAll(/^ *include ((?:http|server)\/[\w-]+\.conf);$/gm))
+  for (const [, file = ''] of config.matchAll(/^ *include ((?:http|server)\/[\w-]+\.conf);$/gm))
     ok(files.has(`nginx/${file}`), file)
 })
 
