@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { APPS, type App, OPTIONS, type Option, whyNot } from '../src/choices.ts'
 import { makeProject } from '../src/project.ts'
 import { ROOT, readSource } from '../src/source.ts'
-import { temporaryDirectory } from './support.ts'
+import { installedBy, temporaryDirectory } from './support.ts'
 
 /** What every project is like, without installing any. */
 
@@ -87,7 +87,7 @@ for (const app of APPS) {
     const { files, manifest } = make(app)
     for (const [path, text] of files) {
       if (!path.startsWith('recipes/')) continue
-      const packages = installedBy(text)
+      const [packages = []] = installedBy(text)
       // npm install leaves a package where it is: in devDependencies, which an image has not.
       deepEqual(
         packages.filter((name) => name in manifest.devDependencies),
@@ -106,17 +106,6 @@ for (const app of APPS) {
       }
     }
   })
-}
-
-/** The packages of `// npm install ws && npm install --save-dev @types/ws` in its first line, without those for development. */
-function installedBy(recipe: string): string[] {
-  const [line = ''] = recipe.split('\n')
-  if (!line.startsWith('// npm install ')) return []
-  const commands = line
-    .slice('// '.length)
-    .split(' && ')
-    .filter((command) => !command.includes('--save-dev'))
-  return commands.flatMap((command) => command.split(' ').slice(2))
 }
 
 test('a role is one replacement, and a server without its text is refused', () => {

@@ -1,11 +1,19 @@
 import { ok } from 'node:assert/strict'
-import { globSync, mkdtempDisposableSync, readFileSync, realpathSync, renameSync } from 'node:fs'
+import {
+  globSync,
+  mkdtempDisposableSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startNode, startProgram } from '@startgrid/cli/test-programs.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
+import type { App } from '../src/choices.ts'
 import { ROOT } from '../src/source.ts'
 
 export const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
@@ -20,6 +28,16 @@ export function runEject(args: readonly string[]) {
 export function temporaryDirectory() {
   return mkdtempDisposableSync(join(realpathSync(tmpdir()), 'eject-'))
 }
+
+/** That of this repository: a project has none without its packages for development. */
+const BUN = join(ROOT, 'node_modules/.bin/bun')
+
+/** What runs the test of the recipes. */
+export const ASKING = {
+  node: ['node', 'test/recipes.test.ts'],
+  bun: ['bun', 'test', '--timeout=60000', './test/recipes.test.ts'],
+  nginx: [],
+} as const
 
 export type PackageManager = 'npm' | 'pnpm'
 
@@ -53,16 +71,32 @@ export class ProjectDirectory {
     if (code !== 0) throw new Error(`${file} ${args.join(' ')} ends with ${code}:\n${stdout}${stderr}`)
   }
 
-  /** Moves all recipes into the app, and installs what their first lines say. @returns their names */
-  async addRecipes(): Promise<string[]> {
+  /** Moves all recipes into the app, and installs what their first lines say. With a page comes the test of this repository, too. */
+  async addRecipes({ framework, role }: App): Promise<void> {
     const recipes = globSync('*.ts', { cwd: join(this.#path, 'recipes') })
-    for (const recipe of recipes) {
-      const [line = ''] = readFileSync(join(this.#path, 'recipes', recipe), 'utf8').split('\n')
-      const commands = line.startsWith('// npm ') ? line.slice('// '.length).split(' && ') : []
-      for (const command of commands) await this.run(...command.split(' ').slice(1))
-      renameSync(join(this.#path, 'recipes', recipe), join(this.#path, 'src', recipe))
+    const texts = recipes.map((recipe) => readFileSync(join(this.#path, 'recipes', recipe), 'utf8'))
+    for (const n of [0, 1]) {
+      const words = texts.flatMap((text) => installedBy(text)[n] ?? [])
+      if (words.length > 0) await this.run('install', ...words)
     }
-    return recipes
+    for (const recipe of recipes)
+      renameSync(join(this.#path, 'recipes', recipe), join(this.#path, 'src', recipe))
+    if (role !== 'ssr') return
+    const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+    const write = (name: string, text: string) => writeFileSync(join(this.#path, 'test', name), text)
+    write('questions.ts', read('packages/shared/test/recipes.ts').replaceAll("'../src/", "'#shared/"))
+    const test = read(`apps/${framework}/test/recipes.test.ts`).replaceAll("'../recipes/", "'../src/")
+    write('recipes.test.ts', test.replace('../../../packages/shared/test/recipes.ts', './questions.ts'))
+  }
+
+  /** Runs that test, as an image does: with what is there for production. */
+  async askRecipes({ runtime }: App): Promise<void> {
+    const [program = '', ...words] = ASKING[runtime]
+    const { code, stdout, stderr } = await startProgram(program === 'bun' ? BUN : process.execPath, words, {
+      cwd: this.#path,
+      env: { ...this.#env, NODE_ENV: 'production' },
+    }).ended
+    if (code !== 0) throw new Error(stdout + stderr)
   }
 
   /** Runs the words of a script on a free port until it is ready: without npm, whose shell does not pass on signals. */
@@ -97,20 +131,18 @@ export class ProjectDirectory {
   }
 }
 
+/** The words of `// npm install ws && npm install --save-dev @types/ws`, the first line of a recipe: for the app, and for development. */
+export function installedBy(recipe: string): string[][] {
+  const [line = ''] = recipe.split('\n')
+  if (!line.startsWith('// npm install ')) return []
+  return line.split(' && ').map((command) => command.replace('// ', '').split(' ').slice(2))
+}
+
 async function isReady(port: number): Promise<boolean> {
   try {
     return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
   } catch {
     return false
-  }
-}
-
-/** Loads recipes, all but the one that starts processes, with what they read. */
-export function loading(recipes: readonly string[]) {
-  const loaded = recipes.filter((recipe) => recipe !== 'cluster.ts')
-  return {
-    script: loaded.map((recipe) => `await import('./src/${recipe}')`).join('\n'),
-    env: { SESSION_SECRET: 'a secret of at least 32 characters', UPSTREAM_URL: 'http://127.0.0.1' },
   }
 }
 
