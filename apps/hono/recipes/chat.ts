@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { AppOptions } from '#shared/app-options.ts'
 
-/** In server.ts, `websocket` is an option of `createAdaptorServer`, and `routes` stand beside the others. */
+/** Call it in server.ts. `createApp` gets its `routes` with the others, and `createAdaptorServer` the option `websocket`. */
 export function chat({ health: { signal } }: AppOptions) {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 65_536 }) // bytes of a message
 
