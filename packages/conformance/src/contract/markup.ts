@@ -63,35 +63,9 @@ function directives(policy: string, nonce: string): Map<string, string> {
   return found
 }
 
-/** A start tag. */
-interface Tag {
-  name: string
-  attributes: ReadonlyMap<string, string>
-}
-
-const TAG = /<([a-z][a-z0-9]*)((?:\s+[^\s"'<>/=]+(?:="[^"]*")?)*)\s*\/?>/gi
-const ATTRIBUTE = /([^\s"'<>/=]+)(?:="([^"]*)")?/g
-const RAW_TEXT = /(<(script|style)\b[^>]*>)[\s\S]*?(<\/\2>)/gi
-
-/** The start tags of markup as React writes it: attributes in double quotes, entities for the rest. */
-function startTags(html: string): Tag[] {
-  return [...html.replace(RAW_TEXT, '$1$3').matchAll(TAG)].map(([, name = '', attributes = '']) => ({
-    name: name.toLowerCase(),
-    attributes: readAttributes(attributes),
-  }))
-}
-
-function readAttributes(text: string): Map<string, string> {
-  const entries = [...text.matchAll(ATTRIBUTE)].map(
-    ([, name = '', value = '']) => [name.toLowerCase(), value] as const,
-  )
-  return new Map(entries)
-}
-
 /** The URLs below /assets/ that a page loads, each once. */
 export function assetUrls(html: string): string[] {
-  const urls = startTags(html).flatMap(({ attributes }) => [attributes.get('src'), attributes.get('href')])
-  return [...new Set(urls.filter((url) => url?.startsWith('/assets/')))] as string[]
+  return [...new Set([...html.matchAll(/ (?:src|href)="(\/assets\/[^"]*)"/g)].map(([, url = '']) => url))]
 }
 
 /** The names in the list of products, in order. */
@@ -99,86 +73,19 @@ export function productNames(html: string): string[] {
   return [...html.matchAll(/<li\b[^>]*><h3>([^<]*)<\/h3>/g)].map(([, name = '']) => name)
 }
 
-/** A whole document with exactly this number of products, which works under the policy of its response. */
+/** A whole document with exactly this number of products. The rest is compared with the built page, which a browser tries under its policy. */
 export function inspectDocument(items: number): (response: Response) => Finding[] {
-  return (response) => {
-    const html = response.body.toString('utf8')
-    return [
-      ...inspectFrame(html),
-      ...inspectProducts(html, items),
-      ...inspectId(html, headerValue(response.headers, 'x-request-id')),
-      ...inspectPolicy(html, nonceOf(response)),
-    ]
+  return ({ body }) => {
+    const html = body.toString('utf8')
+    const names = productNames(html)
+    const wanted = products(items)
+    const at = wanted.findIndex(({ name }, index) => name !== names[index])
+    if (names.length !== items)
+      return [{ expected: `${items} products`, received: `${names.length} products` }]
+    if (at >= 0) return [{ expected: `product ${at} is ${wanted[at]?.name}`, received: `it is ${names[at]}` }]
+    if (html.endsWith('</body></html>')) return []
+    return [{ expected: 'a document that ends with </body></html>', received: html.slice(-40) }]
   }
-}
-
-function inspectFrame(html: string): Finding[] {
-  const findings: Finding[] = []
-  if (!/^<!doctype html><html\b/i.test(html)) {
-    findings.push({
-      expected: 'a document that starts with <!DOCTYPE html><html',
-      received: html.slice(0, 40),
-    })
-  }
-  if (!html.endsWith('</body></html>')) {
-    findings.push({ expected: 'a document that ends with </body></html>', received: html.slice(-40) })
-  }
-  return findings
-}
-
-function inspectProducts(html: string, items: number): Finding[] {
-  const names = productNames(html)
-  if (names.length !== items) return [{ expected: `${items} products`, received: `${names.length} products` }]
-  const at = products(items).findIndex(({ name }, index) => name !== names[index])
-  if (at === -1) return []
-  return [{ expected: `product ${at} is ${products(items)[at]?.name}`, received: `it is ${names[at]}` }]
-}
-
-function inspectId(html: string, id: string | undefined): Finding[] {
-  const visible = html.replace(RAW_TEXT, '')
-  if (id === undefined || visible.includes(`>${id}<`)) return []
-  return [{ expected: `the request id ${id} in the page`, received: 'it is not there' }]
-}
-
-/** Whether the page works under its own policy (CSP3): scripts need the nonce, inline styles and handlers never work. */
-function inspectPolicy(html: string, nonce: string | undefined): Finding[] {
-  return startTags(html).flatMap(({ name, attributes }) => [
-    ...inspectNonce(name, attributes, nonce),
-    ...inspectInline(name, attributes),
-  ])
-}
-
-function inspectNonce(
-  name: string,
-  attributes: ReadonlyMap<string, string>,
-  nonce: string | undefined,
-): Finding[] {
-  if (!isScript(name, attributes) || nonce === undefined || attributes.get('nonce') === nonce) return []
-  const what = `<${name}>${attributes.has('src') ? ` of ${attributes.get('src')}` : ''}`
-  return [
-    {
-      expected: `${what} with the nonce of the policy`,
-      received: `nonce ${attributes.get('nonce') ?? 'absent'}`,
-    },
-  ]
-}
-
-/** Data blocks are not run (HTML, section 4.12.1); a preload is subject to `script-src` like the script itself. */
-function isScript(name: string, attributes: ReadonlyMap<string, string>): boolean {
-  if (name === 'link') return attributes.get('rel') === 'modulepreload' || attributes.get('as') === 'script'
-  return name === 'script' && !/^application\/(?:ld\+)?json$/.test(attributes.get('type') ?? '')
-}
-
-function inspectInline(name: string, attributes: ReadonlyMap<string, string>): Finding[] {
-  const handler = [...attributes.keys()].find((key) => key === 'style' || key.startsWith('on'))
-  if (name === 'style') return [{ expected: 'no inline styles', received: 'a <style> element' }]
-  if (handler === undefined) return []
-  return [
-    {
-      expected: 'no inline styles or handlers',
-      received: `<${name} ${handler}="${attributes.get(handler)}">`,
-    },
-  ]
 }
 
 /** The document of a response without its id and nonce, so that two can be compared byte for byte. */
@@ -190,7 +97,7 @@ export function withoutSecrets(response: Response): string {
 
 /**
  * Moves the late parts of a stream to the place where React's inline scripts put them in the browser, and removes those scripts. The
- * result is the document as it would be without delay.
+ * result is the document as it would be without delay. @param html without secrets
  */
 export function assembleStream(html: string): string {
   const late = /<div hidden id="S:([0-9a-f]+)">([\s\S]*?)<\/div>(?=<script)/g
@@ -204,5 +111,5 @@ export function assembleStream(html: string): string {
         return part === undefined ? hole : `<!--$-->${part}<!--/$-->`
       },
     )
-    .replace(/<script nonce="[^"]*"(?: id="_R_")?>[\s\S]*?<\/script>/g, '')
+    .replace(/<script nonce="NONCE"(?: id="_R_")?>[\s\S]*?<\/script>/g, '')
 }

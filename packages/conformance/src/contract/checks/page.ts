@@ -3,7 +3,7 @@ import type { Request } from '@startgrid/wire/request.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import { document, type Expectation, invalid } from '../expectation.ts'
 import { compareBytes } from '../finding.ts'
-import { assetUrls, nonceOf } from '../markup.ts'
+import { nonceOf } from '../markup.ts'
 import type { Check, Probe } from '../probe.ts'
 
 /** Values that are not a number, not a whole number, or out of range for every limit. */
@@ -12,7 +12,7 @@ const INVALID = [
   ...['%D9%A3', '99999999999999999999', '[5]', '5%205'],
 ]
 
-/** Lines about the document. `inspectDocument` looks at nonce, id and products of every one. */
+/** Lines about the document. `inspectDocument` looks at the products of every one. */
 export const page: readonly Check[] = [
   {
     name: 'items is the number of products, 50 where it is absent',
@@ -71,20 +71,6 @@ export const page: readonly Check[] = [
         const html = renderPage('shop', { items, requestId, nonce })
         probe.report(request, ...compareBytes(Buffer.from(html), response.body))
       }
-    },
-  },
-  {
-    name: 'the page loads its assets',
-    roles: ['ssr'],
-    async run(probe) {
-      const response = await probe.expect({ target: '/' }, document(50))
-      const urls = assetUrls(response?.body.toString('utf8') ?? '')
-      const lacking = ['.js', '.css'].filter((extension) => !urls.some((url) => url.endsWith(extension)))
-      for (const extension of lacking)
-        probe.report(
-          { target: '/' },
-          { expected: `a ${extension} below /assets/`, received: urls.join(' ') || 'none' },
-        )
     },
   },
   {
