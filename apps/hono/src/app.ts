@@ -28,7 +28,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Hono, lar
     throw new HTTPException(404)
   })
 
-  app.use((c, next) => {
+  app.use(async (c, next) => {
     c.env ??= {} // of `app.request()` in tests
     c.set('config', config)
     c.set('health', health)
@@ -36,7 +36,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Hono, lar
     // On Node's response, because one that a route fetches does not have those of `c.header()`.
     c.env.outgoing?.setHeaders(securityHeaders)
     if (c.env.outgoing) limitSilence(c.env.outgoing, config.HANDLER_TIMEOUT_MS)
-    return next().catch(throwError)
+    await next().catch(throwError)
   })
   app.use(setRequestId)
   app.route('/', probes) // before the access log, so that probes have no line
@@ -44,6 +44,8 @@ export function createApp({ config, health, log }: AppOptions, routes: Hono, lar
   app.route('/', larger)
   // Not for GET: it reads `c.req.raw`, of which the adapter makes a Request in 26 µs.
   const limit = bodyLimit({ maxSize: 64 * 1024 })
-  app.use((c, next) => (c.req.method === 'GET' ? next() : limit(c, next)))
+  app.use(async (c, next) => {
+    await (c.req.method === 'GET' ? next() : limit(c, next))
+  })
   return app.route('/', routes)
 }

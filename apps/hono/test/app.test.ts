@@ -102,15 +102,17 @@ test('the response of an HTTPException keeps its headers', async () => {
   deepEqual([own.getSetCookie(), own.get('content-security-policy')], [['a=', 'b='], 'sandbox'])
 })
 
-test('what is thrown and is no Error is a failure as well', async () => {
+test('what is thrown and is no Error is a failure as well, and so is no response', async () => {
   const routes = new Hono()
     .get('/object', () => {
       throw { code: 'secret' }
     })
     .get('/nothing', () => Promise.reject())
+    .get('/no-response', (() => {}) as () => never)
   for (const [path, cause] of [
     ['/object', /secret/],
     ['/nothing', /undefined/],
+    ['/no-response', /Did you forget to return a Response/],
   ] as const) {
     const { readLines, ...options } = createOptions()
     const failed = await createApp(options, routes).request(path)

@@ -5,11 +5,11 @@ import { traceId } from '#shared/request-id.ts'
 import { clientOf } from '../forwarded.ts'
 
 /** Lines of `c.get('log')` contain the id of the request. One is written for each response, also after a client abort. */
-export const accessLog = createMiddleware<{ Bindings: Partial<HttpBindings> }>((c, next) => {
+export const accessLog = createMiddleware<{ Bindings: Partial<HttpBindings> }>(async (c, next) => {
   const log = c.get('log').child({ requestId: c.get('requestId') })
   c.set('log', log)
   const { outgoing } = c.env
-  if (outgoing === undefined) return next() // a WebSocket
+  if (outgoing === undefined) return void (await next()) // a WebSocket
   const since = performance.now()
   const client = clientOf(c) // a closed connection has no address
   const trace_id = traceId(c.req.header('traceparent'))
@@ -24,5 +24,5 @@ export const accessLog = createMiddleware<{ Bindings: Partial<HttpBindings> }>((
     const fields = { method, path, route, status: outgoing.statusCode, ms, client, trace_id }
     log.info(fields, 'request completed')
   })
-  return next()
+  await next()
 })

@@ -9,8 +9,8 @@ declare module 'hono' {
 }
 
 /** On Node's response, as the security headers. Hono's own `requestId()` also keeps ids with `=`. */
-export const setRequestId = createMiddleware<{ Bindings: Partial<HttpBindings> }>((c, next) => {
+export const setRequestId = createMiddleware<{ Bindings: Partial<HttpBindings> }>(async (c, next) => {
   c.set('requestId', requestId(c.req.header('x-request-id')))
   c.env.outgoing?.setHeader('x-request-id', c.get('requestId'))
-  return next()
+  await next()
 })
