@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
-import { H3, HTTPError, handleCors, readValidatedBody, serve as serveH3 } from 'h3'
+import { fromNodeHandler, H3, HTTPError, handleCors, readValidatedBody, serve as serveH3 } from 'h3'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM, type Problem } from '#shared/problem.ts'
@@ -102,6 +102,18 @@ test('a fetched response, whose headers cannot be changed, has those of the app'
   const expected = { ...SECURITY_HEADERS, 'x-request-id': 'r-1', 'referrer-policy': 'origin' }
   for (const [name, value] of Object.entries(expected)) equal(response.headers.get(name), value, name)
   deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
+})
+
+test('an error of a handler of Node is logged with its cause, and the client gets what it exposes', async () => {
+  const { readLines, ...options } = createOptions()
+  const fail = (error: object) => fromNodeHandler(() => Promise.reject(error))
+  const routes = new H3()
+    .get('/fails', fail(new Error('secret')))
+    .get('/exposed', fail(Object.assign(new Error('It is there.'), { status: 409, expose: true })))
+  await using app = await serve(createFailingApp(options, routes))
+  equal((await fetch(`${app.url}/fails`)).status, 500)
+  match(JSON.stringify((await readLines(1))[0]?.err), /secret/)
+  equal((await fetch(`${app.url}/exposed`)).status, 409)
 })
 
 test('a body over the limit of the server is 413', async () => {
