@@ -10,7 +10,7 @@ const INVALID = [
   ...['a\tb', Buffer.from('ü').toString('latin1'), '\xfc'],
 ]
 
-/** Lines about `x-request-id`. `judge` compares it on every response of every check. */
+/** Lines about `x-request-id`. `judge` compares it on every response of every check, and sees whether a fresh one comes again. */
 export const ids: readonly Check[] = [
   {
     name: 'a valid x-request-id is kept',
@@ -28,15 +28,6 @@ export const ids: readonly Check[] = [
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       for (const id of INVALID) await probe.expect({ target, headers: header(id) }, expected)
-    },
-  },
-  {
-    name: 'a request without x-request-id gets a fresh one',
-    async run(probe) {
-      const { target, expected } = plainRoute(probe)
-      await probe.connected(async (connection) => {
-        for (let count = 0; count < 50; count += 1) await probe.expect({ target }, expected, connection)
-      })
     },
   },
 ]

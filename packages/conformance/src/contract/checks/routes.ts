@@ -1,5 +1,5 @@
 import type { Request } from '@startgrid/wire/request.ts'
-import { document, type Expectation, health, otherMethod, problem, text } from '../expectation.ts'
+import { document, type Expectation, otherMethod, problem, text } from '../expectation.ts'
 import { describeRequest } from '../finding.ts'
 import type { Check, Probe, Role } from '../probe.ts'
 import { routesOf, UNKNOWN_PATH } from '../route.ts'
@@ -52,10 +52,6 @@ export const routes: readonly Check[] = [
     async run(probe) {
       for (const { target, expected } of await routesOf(probe)) await probe.expect({ target }, expected)
     },
-  },
-  {
-    name: 'livez and readyz pass and are not stored',
-    run: (probe) => probe.expectEach(['/livez', '/readyz'], health()),
   },
   {
     name: 'a name is percent-decoded as UTF-8, once',
