@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { TOPOLOGIES as FRONTS } from '@startgrid/nginx/render.ts'
@@ -65,17 +64,11 @@ export function runtimeOf(directory: string): Runtime {
  */
 export function findApps(name: string): App[] {
   const found = APPS.filter((app) => app.name === name || app.framework === name || app.role === name)
-  if (found.length === 0) {
-    const [folder = ''] = name.split('/')
-    if (/^[a-z][a-z0-9]*$/.test(folder) && !FRAMEWORKS.includes(folder) && existsSync(`${APPS_DIR}${folder}`))
-      throw new UsageError(
-        `There is a folder apps/${folder}, but no entry '${folder}' in packages/grid/src/frameworks.ts: add one.`,
-      )
+  if (found.length === 0)
     throw new UsageError(
       `There is no app '${name}'. Frameworks: ${FRAMEWORKS.join(', ')}; roles: ${ROLES.join(', ')}; ` +
         `or one app, such as ${APPS[4]?.name}.`,
     )
-  }
   return found
 }
 
