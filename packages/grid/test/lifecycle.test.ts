@@ -8,20 +8,15 @@ import { describe, test } from 'node:test'
 import { until } from '@startgrid/cli/until.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
 import { APPS } from '../src/apps.ts'
-import { hasTool, type Launch, launch } from '../src/launcher.ts'
+import { hasTool, launch } from '../src/launcher.ts'
 
 /**
- * How every framework's apps start, log and stop: what an orchestrator sees. That none loses a request, and that a second signal,
+ * How every framework's apps start and stop: what an orchestrator sees. That none loses a request, and that a second signal,
  * a taken port and a bad setting are obeyed, packages/reliability proves of each app.
  */
 
 const nginx = await findNginx()
-
-/** What every app sends with JSON, and what the runtime adds. */
-const HEADERS = [...Object.keys(SECURITY_HEADERS), 'content-length', 'content-type', 'x-request-id'].sort()
-const OF_SERVER = ['connection', 'date', 'keep-alive', 'server']
 
 test('an app ends with its launcher, also if that is killed before the app runs', {
   skip: !hasTool('setpriv') && 'only setpriv of Linux asks for a signal then',
@@ -55,33 +50,23 @@ for (const hello of APPS.filter(({ role }) => role === 'hello')) {
   const ssr = APPS.find((app) => app.role === 'ssr' && app.framework === hello.framework) ?? hello
 
   describe(`${hello.framework}: life`, { skip }, () => {
-    test('one JSON line says where it listens, each response is one; while draining, only readiness fails, and connections are kept', async () => {
+    test('one line says where it listens; while draining, only readiness fails, and connections are kept', async () => {
       // All of this must happen before it stops listening, also on a slow machine.
-      const env = { LOG_LEVEL: 'info', TRUST_PROXY: 'loopback', SHUTDOWN_DELAY_MS: '3000' }
+      const env = { SHUTDOWN_DELAY_MS: '3000' }
       const launched = await launch(hello, { env })
       assert.match(launched.ready.address, /^http:\/\/127\.0\.0\.1:\d+$/)
       const stopped = launched.stop()
-      const get = async (path: string, headers = {}) => {
-        const response = await fetch(launched.ready.address + path, { headers })
+      const get = async (path: string) => {
+        const response = await fetch(launched.ready.address + path)
         await response.text()
         return response
       }
       await until('it was still ready', async () => (await get('/readyz')).status === 503)
       assert.equal((await get('/livez')).status, 200)
-      const headers = { 'x-request-id': 'logged-1', 'x-forwarded-for': '198.51.100.9, 203.0.113.7' }
-      const response = await get('/json?x=1', headers)
+      const response = await get('/json')
       // If it said "close", clients would come back, and meet a socket that is about to be closed.
       assert.deepEqual([response.status, response.headers.get('connection') === 'close'], [200, false])
-      const names = [...response.headers.keys()].filter((name) => !OF_SERVER.includes(name))
-      assert.deepEqual(names, HEADERS)
       assert.equal(await stopped, 0)
-      const [line, ...more] = responsesIn(launched)
-      assert.deepEqual(more, [])
-      const { level, requestId, method, path, route, status, client, ms } = line ?? {}
-      assert.deepEqual(
-        [level, requestId, method, path, route, status, client, typeof ms],
-        [30, 'logged-1', 'GET', '/json', '/json', 200, '203.0.113.7', 'number'],
-      )
       assert.equal(launched.output().match(/"listening"/g)?.length, 1)
     })
 
@@ -96,11 +81,4 @@ for (const hello of APPS.filter(({ role }) => role === 'hello')) {
       assert.equal(await body, 'cut off')
     })
   })
-}
-
-function responsesIn(launched: Launch): Record<string, unknown>[] {
-  const lines = launched.output().trim().split('\n')
-  return lines
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-    .filter(({ msg }) => msg === 'request completed')
 }
