@@ -123,7 +123,7 @@ export function systemNotes(entries: readonly Entry[], rate: number | undefined)
         return late.length === 0 ? null : listOf(late.map((name) => METRICS[name].name))
       },
       (latencies, titles) =>
-        `No ${latencies} of ${titles}: in more than half of the launches, more than 10 % of it may be the doing of a generator that was late.`,
+        `No ${latencies} of ${titles}: in more than half of the launches, a late generator may have made it more than 10 % longer.`,
     ),
     ...shared(
       ({ handshakes }) => handshakes,
