@@ -62,6 +62,12 @@ test('a place that can be written to is prepared without a trace', () => {
   deepEqual(readdirSync(place), [])
 })
 
+test('a place is named from where the person is, not from the clone', (context) => {
+  context.after(() => Reflect.deleteProperty(process.env, 'STARTGRID_DIRECTORY'))
+  process.env.STARTGRID_DIRECTORY = DIRECTORY
+  equal(prepareOutput('out'), inDirectory('out'))
+})
+
 test('a place that cannot be written to is refused in a sentence', () => {
   const file = inDirectory('file')
   writeFileSync(file, '')

@@ -10,6 +10,9 @@ import { formatTerminal, terminalStyle } from './terminal.ts'
 
 /** Where results and reports go. */
 
+/** Where the person is: `pnpm --dir` runs this in the clone. */
+export const here = (): string => process.env.STARTGRID_DIRECTORY ?? '.'
+
 /**
  * The directory of a new run. Before minutes are spent on measuring it is made sure that it can be written to.
  * @param results where it is made if `output` is undefined
@@ -17,7 +20,7 @@ import { formatTerminal, terminalStyle } from './terminal.ts'
  */
 export function prepareOutput(output: string | undefined, results: string = RESULTS): string {
   const now = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
-  const directory = output === undefined ? join(resolve(results), now) : resolve(output)
+  const directory = output === undefined ? join(resolve(results), now) : resolve(here(), output)
   tryToWrite(directory)
   // So that nobody commits them by accident, and no race takes them for changes.
   const ignored = join(resolve(results), '.gitignore')
@@ -65,7 +68,7 @@ export async function writeReports(
   writeFileSync(`${path}.html`, formatHtml(document))
   // The files come first: a reader of the terminal may be gone.
   process.stdout.write(formatTerminal(document, terminalStyle(process.stdout)))
-  for (const sentence of [...closing, `Report: ${relative('.', path)}.html`])
+  for (const sentence of [...closing, `Report: ${relative(here(), path)}.html`])
     process.stderr.write(`${sentence}\n`)
 }
 

@@ -1,7 +1,7 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
-import { prepareOutput, writeReports } from '../../report/output.ts'
+import { here, prepareOutput, writeReports } from '../../report/output.ts'
 import { commentOf } from '../../report/report.ts'
 import { openResults } from '../../result/result-file.ts'
 import { REPORT } from '../options.ts'
@@ -19,7 +19,7 @@ export async function reportCommand(args: readonly string[], { name }: Program):
     throw new UsageError(
       `${name} report takes one result, not ${positionals.length}. ${name} report --help shows how.`,
     )
-  const results = openResults(path)
+  const results = openResults(resolve(here(), path))
   if (values.comment) {
     for (const { result } of results) process.stdout.write(commentOf(result))
     return 0
