@@ -39,6 +39,7 @@ export type Measure = (context: Omit<RunContext, 'download'>) => Promise<Result>
 
 interface Wanted {
   output: string | undefined
+  json: string | undefined
   /** Of `--fail-on-regression`, as a part of 1. */
   failOn?: number | null
 }
@@ -46,10 +47,10 @@ interface Wanted {
 /** @returns the exit code */
 export async function measureAndReport(
   all: readonly Measure[],
-  { output, failOn = null }: Wanted,
+  { output, json, failOn = null }: Wanted,
   { results }: Program,
 ): Promise<number> {
-  const directory = prepareOutput(output, results)
+  const directory = prepareOutput(output, json, results)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
   const store = (result: Result) => writeResult(join(directory, `${nameOf(result, 'result')}.json`), result)
@@ -71,7 +72,7 @@ export async function measureAndReport(
     store(result) // what could not be saved is an error now
     const end = sayEnd(result, failOn, signal.aborted)
     exitCode = Math.max(exitCode, end.code)
-    await writeReports(result, join(directory, nameOf(result, 'report')), end.sentences)
+    await writeReports(result, join(directory, nameOf(result, 'report')), { json, closing: end.sentences })
     if (signal.aborted) break
   }
   return signal.aborted ? code() : exitCode

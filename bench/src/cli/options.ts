@@ -34,6 +34,7 @@ const dryRun = flag('prints the plan and the time it takes')
 
 /** Where results go: the last options of every command that measures. */
 const OUTPUT = {
+  json: text('FILE', 'writes the result there as well; - is standard output'),
   output: text('DIR', 'for result and reports (default a new one)'),
   help: flag('this list'),
 }
@@ -117,7 +118,7 @@ export const PUBLISH = { help: flag('this list') }
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]) {
   const { values } = readCommandLine(args, GRID, 'pnpm bench', 0)
-  const { only, role, connections, latency, output } = values
+  const { only, role, connections, latency, json, output } = values
   const profile: ProfileName = values.quick ? 'quick' : 'default'
   const { frameworks, roles } = PROFILES[profile]
   return {
@@ -125,6 +126,7 @@ export function readOptions(args: readonly string[]) {
     topologies: [...new Set(split(values.topology ?? 'direct,nginx').map(findTopology))],
     connections,
     latency,
+    json,
     output,
     profile,
     heats: values.heats,

@@ -19,7 +19,7 @@ import { golden } from '../fixtures/golden.ts'
 
 test('options are read', () => {
   const line =
-    '--quick --heats 5 --connections 128 --seed 12 --topology nginx,direct,nginx --output there --no-download --dry-run --latency --max-time 10m'
+    '--quick --heats 5 --connections 128 --seed 12 --topology nginx,direct,nginx --json - --output there --no-download --dry-run --latency --max-time 10m'
   const { apps: _, ...options } = readOptions(line.split(' '))
   assert.deepEqual(options, {
     topologies: ['nginx', 'direct'],
@@ -29,6 +29,7 @@ test('options are read', () => {
     connections: 128,
     maxTimeMs: 600_000,
     dryRun: true,
+    json: '-',
     output: 'there',
     download: false,
     seed: 12,
@@ -82,6 +83,7 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['--output', join(import.meta.filename, 'out')], /^Nothing can be written to .+ \(ENOTDIR.*\): choose /],
   [['study'], /^Name a study, or give --all\./],
   [['study', 'nothing'], /^There is no study 'nothing', only nginx-proxy, cluster, /],
+  [['study', '--all', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/],
   [['study', '--resume'], /^pnpm bench study --resume is gone: /],
   [['study', '--fast'], /^Unknown option '--fast'\. pnpm bench study --help lists the options\.$/],
   [['report'], /takes one result, not 0\. pnpm bench report --help shows how\.$/],

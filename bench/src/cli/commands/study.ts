@@ -99,8 +99,10 @@ function tryToRead(path: string): Result | undefined {
 function readStudyOptions(args: readonly string[]) {
   const { values, positionals } = readCommandLine(args, STUDY, 'pnpm bench study', 1)
   const [name] = positionals
-  const { all, list } = values
+  const { all, list, json } = values
   const studies = list && name === undefined ? STUDIES : chooseStudies(name, all)
+  if (json !== undefined && studies.length > 1)
+    throw new UsageError('--json takes the result of one study: name it.')
   return {
     ...values,
     studies,
