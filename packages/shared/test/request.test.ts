@@ -1,11 +1,10 @@
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal } from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { Settings } from '../src/config.ts'
 import { readForwarded } from '../src/forwarded.ts'
 import { createProblem, toProblem } from '../src/problem.ts'
 import { traceId } from '../src/request-id.ts'
-import { createNonce, pageHeaders } from '../src/security.ts'
 
 /** What a request tells, and what a response may. The tests of the apps have the rest, and the suite what is kept of a request id. */
 
@@ -33,13 +32,6 @@ test('scheme and host are what the last proxy says, if it is trusted', () => {
     const request = { headers, socket: { remoteAddress } } as unknown as IncomingMessage
     deepEqual(readForwarded(request, trusts), { client: remoteAddress, ...expected })
   }
-})
-
-test('a page allows the scripts of its own nonce, which is never the same', () => {
-  const [one, other] = [createNonce(), createNonce()]
-  equal(one === other, false)
-  match(one, /^[A-Za-z0-9+/]{24}$/)
-  equal(pageHeaders(one)['content-security-policy'].includes(`'nonce-${one}' 'strict-dynamic'`), true)
 })
 
 const thrown = (members: object) => toProblem(Object.assign(new Error('why'), members))
