@@ -78,7 +78,6 @@ describe('bad servers', { skip, concurrency: 2, timeout: 900_000 }, () => {
     /Memory grows by \d+ kB from look to look; 400 are allowed\./,
     /GET \/hello\/ got 200, not 404/,
   ])
-  finds('leaks', 'keeps-everything', 'hello', [/Memory grows by \d+ kB /])
   finds('leaks', 'forgets-to-stop', 'ssr', [
     /Memory grows by \d+ kB /,
     /\d+ more timers run when all clients have left: rendering goes on\./,
