@@ -76,8 +76,8 @@ export class ProjectDirectory {
     const recipes = globSync('*.ts', { cwd: join(this.#path, 'recipes') })
     const texts = recipes.map((recipe) => readFileSync(join(this.#path, 'recipes', recipe), 'utf8'))
     for (const n of [0, 1]) {
-      const words = texts.flatMap((text) => installedBy(text)[n] ?? [])
-      if (words.length > 0) await this.run('install', ...words)
+      const words = new Set(texts.flatMap((text) => installedBy(text)[n] ?? [])) // pnpm refuses a second --save-dev
+      if (words.size > 0) await this.run('install', ...words)
     }
     for (const recipe of recipes)
       renameSync(join(this.#path, 'recipes', recipe), join(this.#path, 'src', recipe))
