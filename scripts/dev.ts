@@ -9,7 +9,7 @@ import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const HELP = `pnpm dev <framework>/<role>   runs one app with reload
 
-The settings of the app work as always: PORT=4000 LOG_LEVEL=debug pnpm dev ${APPS[4]?.name}
+Settings are those of the app: PORT=4000 pnpm dev ${APPS[4]?.name}
 `
 
 function main(): number | undefined {

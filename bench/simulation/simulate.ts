@@ -19,13 +19,15 @@ const OPTIONS = {
   help: flag('this text'),
 }
 
-const HELP = `Simulates whole runs of the benchmark on machines of known noise, and counts how often it is right.
+const HELP = `Simulates whole runs of the benchmark on machines of known noise, and counts
+how often it is right.
 
   node bench/simulation/simulate.ts [options]
 
 ${helpOf(OPTIONS)}
 
-It exits with 1 if a figure is outside of what is promised. 1,000 runs are needed to tell.
+It exits with 1 if a figure is outside of what is promised. 1,000 runs are
+needed to tell.
 `
 
 /** From and to, as parts of 1. */

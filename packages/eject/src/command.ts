@@ -152,7 +152,9 @@ function help({ command, example }: Origin): string {
   --with NAME   adds an option, or several: --with nginx,kubernetes
   --name NAME   the npm name of the project; by default that of its directory
 
-On a terminal it asks for what is missing. The directory must be new or empty. The apps:
+On a terminal it asks for what is missing. The directory must be new or empty.
+
+The apps:
 
 ${listNames(APPS)}
 
