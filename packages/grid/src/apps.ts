@@ -66,8 +66,8 @@ export function findApps(name: string): App[] {
   const found = APPS.filter((app) => app.name === name || app.framework === name || app.role === name)
   if (found.length === 0)
     throw new UsageError(
-      `There is no app '${name}'. Frameworks: ${FRAMEWORKS.join(', ')}; roles: ${ROLES.join(', ')}; ` +
-        `or one app, such as ${APPS[4]?.name}.`,
+      `There is no app '${name}'. Name a framework (${FRAMEWORKS.join(', ')}), a role (${ROLES.join(', ')}) ` +
+        `or an app, such as ${APPS[4]?.name}.`,
     )
   return found
 }

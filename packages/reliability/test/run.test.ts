@@ -17,7 +17,7 @@ function cli(...args: string[]): { code: number | null; out: string; err: string
 
 test('words that are not understood: exit code 2 and what is right', () => {
   for (const [args, said] of [
-    [['nobody'], /^There is no app 'nobody'\. Frameworks: .+\.\n$/],
+    [['nobody'], /^There is no app 'nobody'\. Name a framework \(.+\.\n$/],
     [['--fault', 'rain'], /^There is no fault 'rain', only sigterm, .+\.\n$/],
     [['--fast'], /^Unknown option '--fast'\. pnpm reliability --help lists the options\.\n$/],
     [['--full'], /^pnpm reliability --full is gone: .+\.\n$/],
