@@ -68,17 +68,6 @@ describe('report.html', { skip: BROWSER.skip }, () => {
       await scrolled
     }))
 
-  test('print is light, and nothing is cut off', () =>
-    visit('rate', { colorScheme: 'dark', viewport: { width: 1040, height: 735 } }, async (page) => {
-      await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
-      assert.equal(
-        await page.evaluate('getComputedStyle(document.body).backgroundColor'),
-        'rgb(255, 255, 255)',
-      )
-      assert.equal(await page.evaluate<number>('document.documentElement.scrollWidth'), 1040)
-      assert.ok((await page.pdf({ preferCSSPageSize: true })).length > 50_000)
-    }))
-
   test('forced colours reach the charts', () =>
     visit('rate', { forcedColors: 'active' }, async (page) => {
       const colorOf = (selector: string, property: string) =>
