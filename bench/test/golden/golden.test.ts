@@ -165,44 +165,29 @@ function simulateLoads(world: World, result: Result) {
     await onPhase?.('open')
     const seconds = durationMs / 1000
     const done = load(target, seconds)
-    const capacity = done.requests / done.seconds
-    return loadOf({ capacity, seconds, rate })
+    return loadOf(done.requests / done.seconds, seconds, rate)
   }
   return { start, generator: { ...generator, run } }
 }
 
-interface Offered {
-  capacity: number
-  seconds: number
-  rate: number | undefined
-}
-
 /** What a queue with one server would show: waits grow with the use of the server, and above its capacity with the time. */
-function loadOf({ capacity, seconds, rate = capacity }: Offered): LoadResult {
-  const isOpen = rate !== capacity
+function loadOf(capacity: number, seconds: number, rate: number): LoadResult {
   const factor = Math.max(1, rate / capacity)
   const requests = Math.round(rate * seconds)
-  const lasted = seconds * factor
   const meanMs = 1000 / capacity / (1 - Math.min(0.98, rate / capacity))
   const queueMs = (factor - 1) * seconds * 1000
   const at = (part: number) => -Math.log(1 - part) * meanMs + part * queueMs
   const values = Array.from({ length: 12_000 }, (_, index) => at((index + 0.5) / 12_000))
-  const mean = values.reduce((sum, one) => sum + one, 0) / values.length
-  const latency = { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(0.9999) }
-  const lag = { mean: 0.01, p50: 0.01, p90: 0.02, p99: 0.03, p999: 0.04, max: 0.05 }
   const load = {
     requests,
-    seconds: lasted,
-    rate: requests / lasted,
+    seconds: seconds * factor,
     errors: {},
     checked: Math.ceil(requests / 100),
-    latency,
-    service: latency,
-    lag: isOpen ? lag : null,
-    histograms: { latency: histogramOf(values), service: '', lag: histogramOf([1e-5, 2e-5]) },
-    openLoop: isOpen ? { offered: rate, achieved: Math.min(rate, capacity) } : null,
-    statuses: {},
-    self: { bound: false, waitSeconds: 0 },
+    latency: { mean: values.reduce((sum, one) => sum + one, 0) / values.length, max: at(0.9999) },
+    lag: { p50: 0.01, p90: 0.02, p99: 0.03, p999: 0.04, max: 0.05 },
+    histograms: { latency: histogramOf(values), lag: histogramOf([1e-5, 2e-5]) },
+    openLoop: { offered: rate, achieved: Math.min(rate, capacity) },
+    self: { bound: false },
   } satisfies Partial<Record<keyof LoadResult, unknown>>
   return load as unknown as LoadResult
 }

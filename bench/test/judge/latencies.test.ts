@@ -110,17 +110,10 @@ describe('planted stalls of a generator', () => {
 })
 
 describe('an open-loop trial', () => {
-  // A wrong response is a response; what took too long may be the fault of others.
+  // What took too long may be the fault of others.
   for (const [why, trial] of [
-    ['1 of 10,001 requests failed (1 connect)', { errors: { connect: 1 } }],
-    ['1 of 10,001 requests failed (1 parse)', { errors: { parse: 1 } }],
-    ['1 of 10,000 requests failed (1 status)', { errors: { status: 1 } }],
-    ['1 of 10,000 requests failed (1 body)', { errors: { body: 1 } }],
-    ['3 of 10,003 requests failed (2 reset, 1 timeout)', { errors: { reset: 2, timeout: 1 } }],
     [null, { errors: { timeout: 9, connect: 1 }, disturbed: true }],
     ['1 of 10,000 requests failed (1 body)', { errors: { timeout: 9, body: 1 }, disturbed: true }],
-    ['no request got a response', { requests: 0, checked: 0 }],
-    ['no response was compared', { checked: 0 }],
   ] as const)
     test(`${why === null ? 'counts' : 'is void'}: ${JSON.stringify(trial)}`, () =>
       equal(whyWrong(trialOf(trial)), why))
