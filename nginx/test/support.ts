@@ -77,10 +77,7 @@ export async function startApp(path?: string) {
     if (url === '/app-error')
       return response.writeHead(503, { 'content-type': 'text/plain', 'x-mine': 'yes' }).end('from the app')
     if (url === '/unchanged') return response.writeHead(304, { etag: '"1"' }).end()
-    const isStream = url === '/stream'
-    if (isStream) response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).write('<first>')
-    if (isStream || url === '/slow') await new Promise<void>((resolve) => waiting.push(resolve))
-    if (isStream) return response.end('<second>')
+    if (url === '/slow') await new Promise<void>((resolve) => waiting.push(resolve))
     const document = JSON.stringify({ method, url })
     response.setHeader('x-request-id', request.headers['x-request-id'] ?? '')
     response.setHeader('content-length', Buffer.byteLength(document))
@@ -101,7 +98,7 @@ export async function startApp(path?: string) {
     received: () => Object.fromEntries(seen.at(-1)?.headers ?? []),
     /** Connections so far. */
     connections: () => connections,
-    /** Lets the second half of every waiting `/stream` and `/slow` go. */
+    /** Lets every waiting `/slow` go. */
     release() {
       for (const go of waiting.splice(0)) go()
     },

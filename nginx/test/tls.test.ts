@@ -142,22 +142,4 @@ describe('tls', { skip }, () => {
     const expected = { 'content-type': 'text/plain; charset=utf-8', 'content-length': '12' }
     assertOwn({ ...own, headers: { ...own.headers, connection: '' } }, expected)
   })
-
-  test('over HTTP/2, a drain ends the streams that it has, and takes no more', async () => {
-    const other = await startFront()
-    const session = openHttp2(addressOf(other))
-    const goaway = once(session, 'goaway')
-    const stream = session.request({ ':path': '/stream' })
-    let body = ''
-    stream.setEncoding('utf8').on('data', (text) => {
-      body += text
-    })
-    await once(stream, 'data')
-    const stopped = other.stop()
-    await goaway
-    app.release()
-    await once(stream, 'end')
-    assert.equal(body, '<first><second>')
-    await stopped
-  })
 })
