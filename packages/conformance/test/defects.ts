@@ -20,8 +20,7 @@ export interface Defect extends Alteration {
 
 const ROUTES = 'every route responds'
 const UNKNOWN = 'an unknown path is 404'
-const ITEMS = 'items is the number of products, 50 where it is absent'
-const BYTES = 'the document is the page, byte for byte'
+const ITEMS = 'the document is the page with so many items, byte for byte; 50 where the number is absent'
 const STREAMED = 'the stream adds up to the document'
 const INVALID = 'items that are no whole number up to 1000 are 400'
 const NEGOTIATED = 'an asset comes in a coding that the client accepts'
@@ -80,9 +79,9 @@ export const DEFECTS: readonly Defect[] = [
     head: replacing("'nonce-(.{8})[^']*'", "'nonce-$1'"),
     body: replacing('nonce="(.{8})[^"]*"', 'nonce="$1"'),
   }),
-  ssr('another nonce in the markup', BYTES, { body: replacing(' nonce="', '$&B') }),
-  ssr('the id not in the page', BYTES, { body: replacing('<code>[^<]*</code>', '') }),
-  ssr('no doctype', BYTES, { body: replacing('<!DOCTYPE html>', '') }),
+  ssr('another nonce in the markup', ITEMS, { body: replacing(' nonce="', '$&B') }),
+  ssr('the id not in the page', ITEMS, { body: replacing('<code>[^<]*</code>', '') }),
+  ssr('no doctype', ITEMS, { body: replacing('<!DOCTYPE html>', '') }),
   ssr('the end missing', ITEMS, { body: replacing('</html>', '') }),
   ssr('another product', ITEMS, { body: replacing('<h3>', '$&Best ') }),
   ssr('items=1001 accepted', INVALID, { request: replacing('items=1001', 'items=1000') }),
@@ -98,7 +97,7 @@ export const DEFECTS: readonly Defect[] = [
   ssr('a delay of 5000 refused', 'a delay that is no whole number up to 5000 is 400', {
     request: replacing('delay=5000', 'delay=5001'),
   }),
-  ssr('another word in the page', BYTES, { body: replacing('Our teas', 'Teas') }),
+  ssr('another word in the page', ITEMS, { body: replacing('Our teas', 'Teas') }),
   ssr('a page that is not compressed', 'a proxy in front compresses the page if the client accepts gzip', {
     compressed: true,
     head: adding('vary: accept-encoding'),
