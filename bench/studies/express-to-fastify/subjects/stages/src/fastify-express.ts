@@ -10,13 +10,8 @@ function createApp(options: AppOptions, routes: Router): FastifyInstance {
   const { config, health } = options
   // A plugin of the whole app: for Fastify, each path of an Express route is unknown.
   const mounted = fp(async (app) => {
-    app.addHook('onRequest', async ({ raw }, reply) => {
+    app.addHook('onRequest', async ({ raw }) => {
       raw.url = raw.url?.replaceAll('%', '%25') // the plugin decodes it, and Express once more: %2565 would be an e
-      // Express writes on Node's response, and `reply.send` would replace its headers: a page would get the policy of a text.
-      for (const [name, value] of Object.entries(reply.getHeaders())) {
-        reply.removeHeader(name)
-        reply.raw.setHeader(name, value ?? '')
-      }
     })
     await app.register(fastifyExpress)
     Object.assign(app.express.locals, { config, health })
