@@ -10,7 +10,7 @@ import { type HeatsRun, runHeats } from '../src/measure/heats.ts'
 import type { Generator } from '../src/measure/load.ts'
 import type { Cell, Result } from '../src/result/result.ts'
 import type { Account, Server, Servers } from '../src/servers/servers.ts'
-import type { Findings, RunOptions, Run as Simulated } from './score.ts'
+import type { Findings } from './score.ts'
 import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
 
 /**
@@ -21,8 +21,8 @@ import { APPS, type HeatOfWorld, type Outcome, type World } from './world.ts'
 /** Of the benchmark's own profile, only the number of heats and the time can be chosen. */
 export async function measureByBenchmark(
   world: World,
-  { heats, seed }: RunOptions,
-): Promise<Simulated & { result(): Result }> {
+  { heats, seed }: { heats: number; seed: number },
+): Promise<{ findings: Findings; result: Result }> {
   const options = { ...readOptions(['--only', APPS.join(',')]), seed, heats }
   const experiment = gridExperiment(options)
   const result = createResult(experiment, options, '')
@@ -31,11 +31,8 @@ export async function measureByBenchmark(
   const { generator, start } = simulate(world, result)
   const run = { ...silentRun(result), experiment, start, generator }
   await onClockOf(world, () => runHeats(run))
-  return {
-    findings: () => findingsOf(analyse(experiment, result)),
-    /** Everything that was stored, for a test that it stays the same. */
-    result: () => ({ ...result, analysis: analyse(experiment, result) }),
-  }
+  const analysis = analyse(experiment, result)
+  return { findings: findingsOf(analysis), result: { ...result, analysis } }
 }
 
 /** A run of which nobody is told. */
@@ -80,7 +77,7 @@ export function simulate(world: World, { cells }: Pick<Result, 'cells'>) {
         {
           target: { host: '127.0.0.1', port: 1 + index },
           whyEnded: async () => null,
-          beginAccount: async () => async () => () => accountOf(cell, last),
+          beginAccount: () => () => () => accountOf(cell, last),
         },
       ]),
     ),

@@ -30,19 +30,6 @@ export interface Findings {
   voided: string[]
 }
 
-/** One run. */
-export interface Run {
-  findings(): Findings
-}
-
-export interface RunOptions {
-  heats: number
-  seed: number
-}
-
-/** Of a default run, per role. */
-export const HEATS = 3
-
 /** How often something happened. */
 export class Share {
   happened = 0

@@ -47,7 +47,7 @@ describe('the method', () => {
 
   test('is found out if its intervals are too narrow', async () => {
     const world = new World(QUIET, 5)
-    const findings = (await measureByBenchmark(world, { heats: 2, seed: 1 })).findings()
+    const { findings } = await measureByBenchmark(world, { heats: 2, seed: 1 })
     const ratios = findings.ratios.map((ratio) => {
       const width = (halfWidthOf(ratio) ?? 0) / 4
       const value = Math.sqrt((ratio.low ?? 1) * (ratio.high ?? 1))

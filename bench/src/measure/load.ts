@@ -122,12 +122,12 @@ async function offer(
   await failIfEnded(server)
   const accepted: (number | undefined)[] = []
   let end: EndAccount | undefined
-  let accountOf: Awaited<ReturnType<EndAccount>> | undefined
+  let accountOf: ReturnType<EndAccount> | undefined
   const onPhase = async (phase: LoadPhase) => {
     // With NGINX in front, each connection to the app is one.
     if (cell.topology !== 'direct') accepted.push(tcpCounter('PassiveOpens'))
-    if (phase === 'open') end = await server.beginAccount(generator.pids)
-    else accountOf = await end?.()
+    if (phase === 'open') end = server.beginAccount(generator.pids)
+    else accountOf = end?.()
   }
   const at = (performance.now() - beganAt) / 1000
   const { connections } = cell

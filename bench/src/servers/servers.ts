@@ -1,11 +1,5 @@
 import type { Progress } from '@startgrid/cli/progress.ts'
-import {
-  type CpuSeconds,
-  compareSamples,
-  type Disturbance,
-  type Subject,
-  takeSample,
-} from '@startgrid/machine/accounts.ts'
+import { compareSamples, type Subject, takeSample } from '@startgrid/machine/accounts.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Experiment, System } from '../result/experiment.ts'
 import type { LaunchRecord } from '../result/heat.ts'
@@ -69,7 +63,7 @@ export interface Server {
   /** Why app or proxy is no longer there: a clause without the full stop. @returns null while both are */
   whyEnded(): Promise<string | null>
   /** Takes all accounts now, and when the returned function is called. @param generator its processes */
-  beginAccount(generator: number[]): Promise<EndAccount>
+  beginAccount(generator: number[]): EndAccount
 }
 
 /** Servers that were started together and are loaded in turn, wherever they run. Each cell is in `running` or in `failures`. */
@@ -87,18 +81,15 @@ export interface Servers {
 }
 
 /** The account of the time since; it is worked out when the load has said for how long its generator polled. */
-export type EndAccount = () => Promise<(pollingSeconds: number) => Account>
+export type EndAccount = () => (pollingSeconds: number) => Account
 
 /** What a load took, and what others took meanwhile. */
-export interface Account {
-  cpuSeconds: CpuSeconds
-  disturbance: Disturbance
-}
+export type Account = ReturnType<typeof compareSamples>
 
 /** Begins the account of processes that this machine's kernel runs. */
 export function beginAccountOf(subject: Subject): EndAccount {
   const before = takeSample(subject)
-  return async () => {
+  return () => {
     const after = takeSample(subject)
     return (pollingSeconds) => compareSamples(before, after, pollingSeconds)
   }

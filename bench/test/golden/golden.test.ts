@@ -73,8 +73,8 @@ function partsOf(heats: readonly Heat[]) {
 }
 
 test('a simulated race', async (context) => {
-  const run = await measureByBenchmark(new World(QUIET, 5), { heats: 2, seed: 1 })
-  const { heats, analysis } = run.result()
+  const { result } = await measureByBenchmark(new World(QUIET, 5), { heats: 2, seed: 1 })
+  const { heats, analysis } = result
   // What this machine's kernel counted, and the world does not simulate.
   for (const slice of heats.flatMap(({ slices }) => slices)) {
     delete slice.detail

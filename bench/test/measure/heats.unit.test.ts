@@ -47,7 +47,7 @@ function heatOf(
     {
       target: { host: '127.0.0.1', port: index + 1 },
       whyEnded: async () => null,
-      beginAccount: async () => async () => () => ACCOUNT,
+      beginAccount: () => () => () => ACCOUNT,
     },
   ])
   const generator = fakeGenerator(async (plan) => {

@@ -66,7 +66,7 @@ async function run(
       target: { host: '127.0.0.1', port },
       // Its connections break a moment before its end is known.
       whyEnded: async () => (++asked > 2 ? ended : null),
-      beginAccount: async () => async () => () => ({
+      beginAccount: () => () => () => ({
         cpuSeconds: { app: 0.1, proxy: 0, generator: 0.1 },
         disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
       }),

@@ -118,7 +118,7 @@ function serverOf({ target, pids, whyEnded }: Running, cores: Cores | null): Ser
   return {
     target,
     whyEnded,
-    beginAccount: async (generator) => {
+    beginAccount: (generator) => {
       const app = pids()
       const subject = { proxy: [], generator, cores }
       return beginAccountOf({ ...subject, app: app.length > 0 ? app : undefined })

@@ -178,7 +178,7 @@ function serverOf({ target, copies, nginx }: Parts, cores: Settings['cores']): S
     target,
     engine: engine && `${engine} in NGINX ${version}`,
     whyEnded: async () => endingOf(copies) ?? (nginx?.pids().length === 0 ? 'NGINX ended' : null),
-    beginAccount: async (generator) =>
+    beginAccount: (generator) =>
       beginAccountOf({
         app: appPids({ copies, nginx }),
         proxy: first === undefined ? [] : (nginx?.pids() ?? []),
