@@ -171,7 +171,7 @@ describe('the neighbour', () => {
     const program = `
     const { spawn } = await import('node:child_process')
     const options = { stdio: ['ignore', 'pipe', 'inherit'] }
-    const child = spawn(process.execPath, [process.argv[1], '--seconds', '600'], options)
+    const child = spawn(process.execPath, [process.argv[1], '--seconds', '150'], options)
     child.stdout.once('data', (text) => {
       process.stdout.write(text)
       process.exit()
@@ -179,6 +179,6 @@ describe('the neighbour', () => {
     // Standard error closes when the last process that holds it has ended: otherwise this waits.
     const args = ['--input-type=module', '-e', program, programAt('neighbour.ts')]
     const { stdout } = await promisify(execFile)(process.execPath, args)
-    match(stdout, /^Takes a core in bursts for 600 s\.$/m)
+    match(stdout, /^Takes a core in bursts for 150 s\.$/m)
   })
 })
