@@ -8,6 +8,7 @@ import { describe, test } from 'node:test'
 import { until } from '@startgrid/cli/until.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
+import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
 import { APPS } from '../src/apps.ts'
 import { hasTool, launch } from '../src/launcher.ts'
 
@@ -17,6 +18,10 @@ import { hasTool, launch } from '../src/launcher.ts'
  */
 
 const nginx = await findNginx()
+
+/** What every app sends with JSON, and what the runtime adds: one that sends more does other work in a race. */
+const HEADERS = [...Object.keys(SECURITY_HEADERS), 'content-length', 'content-type', 'x-request-id'].sort()
+const OF_RUNTIME = ['connection', 'date', 'keep-alive', 'server']
 
 test('an app ends with its launcher, also if that is killed before the app runs', {
   skip: !hasTool('setpriv') && 'only setpriv of Linux asks for a signal then',
@@ -50,7 +55,7 @@ for (const hello of APPS.filter(({ role }) => role === 'hello')) {
   const ssr = APPS.find((app) => app.role === 'ssr' && app.framework === hello.framework) ?? hello
 
   describe(`${hello.framework}: life`, { skip }, () => {
-    test('one line says where it listens; while draining, only readiness fails, and connections are kept', async () => {
+    test('one line says where it listens; headers are those of all apps; while draining, only readiness fails, and connections are kept', async () => {
       // All of this must happen before it stops listening, also on a slow machine.
       const env = { SHUTDOWN_DELAY_MS: '3000' }
       const launched = await launch(hello, { env })
@@ -66,6 +71,8 @@ for (const hello of APPS.filter(({ role }) => role === 'hello')) {
       const response = await get('/json')
       // If it said "close", clients would come back, and meet a socket that is about to be closed.
       assert.deepEqual([response.status, response.headers.get('connection') === 'close'], [200, false])
+      const names = [...response.headers.keys()].filter((name) => !OF_RUNTIME.includes(name))
+      assert.deepEqual(names, HEADERS)
       assert.equal(await stopped, 0)
       assert.equal(launched.output().match(/"listening"/g)?.length, 1)
     })
