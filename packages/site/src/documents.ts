@@ -12,7 +12,7 @@ export const PAGES = [
   { path: '/', title: 'Home' },
   { path: '/results/', title: 'Results' },
   { path: '/claims/', title: 'Claims' },
-  { path: '/docs/', title: 'Documents' },
+  { path: '/start/', title: 'Start' },
   { path: '/how-we-know/', title: 'How we know' },
 ] as const
 

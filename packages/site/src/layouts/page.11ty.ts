@@ -29,7 +29,7 @@ export function render({ content, page }: Page): string {
 <main id="content" tabindex="-1">
 ${trusted(accessible(content))}
 </main>
-<footer><p><a href="/repository/">The repository</a> · Apache-2.0</p></footer>
+<footer><p><a href="/docs/">All documents</a> · <a href="/repository/">The repository</a> · Apache-2.0</p></footer>
 </body>
 </html>
 `.toString()

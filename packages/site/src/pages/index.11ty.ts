@@ -15,7 +15,7 @@ behave alike. A benchmark says which one is faster, with 95 % intervals.</p>
 <dl class="commands">
 <div><dt>Race your server before and after a change</dt>
 <dd><pre tabindex="0"><code>npx pnpm@12 bench race 'node before.js' 'node after.js'</code></pre></dd></div>
-<div><dt>Copy an app as <a href="/packages/eject/">a project of your own</a></dt>
+<div><dt>Copy an app as <a href="/start/">a project of your own</a></dt>
 <dd><pre tabindex="0"><code>npx pnpm@12 eject fastify/ssr ../my-app</code></pre></dd></div>
 <div><dt>Repeat <a href="/claims/">a published comparison</a></dt>
 <dd><pre tabindex="0"><code>npx pnpm@12 bench study njs-vs-node</code></pre></dd></div>
