@@ -123,7 +123,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   'SIGTERM in the first heat': { end: after('heat 1 of', 'SIGTERM'), ends: 143 },
   'SIGKILL, and servers in sessions of their own': {
     start: 'setsid node server.js & exit 0',
-    end: after('comparing responses', 'SIGKILL'),
+    end: after('heat 1 of', 'SIGKILL'),
     ends: 'SIGKILL',
   },
   'full: SIGINT twice, and servers that ignore SIGTERM': {
