@@ -1,10 +1,8 @@
 /** Commands and options that went in November 2026, and what to use now. This table goes in November 2027. */
 const GONE: Readonly<Record<string, string>> = {
-  'pnpm conformance --docker':
-    'give the role and the address of a service, such as hello http://127.0.0.1:4121',
+  'pnpm conformance --docker': 'give role and address of a service: hello http://127.0.0.1:4121',
   'pnpm conformance --kubernetes': 'deploy/kubernetes/bench has a Job that runs any command in the cluster',
   'pnpm conformance --json': 'its text has all that it finds',
-  'pnpm conformance --socket': 'let the server listen on a port, and give its URL',
   'pnpm eject --no-git': 'eject makes no repository; git init does, in the new directory',
   'pnpm eject --no-lockfile': 'delete package-lock.json if you use another package manager than npm',
   'pnpm eject --yes': 'name the app and the directory, and it asks nothing',
@@ -38,7 +36,6 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm load --expect-body': 'pnpm bench race compares the responses of two servers, body included',
   'pnpm load --path-file': 'give several URLs, such as those that a shell makes of /hello/{1..1000}',
   'pnpm nginx --certificate': 'pnpm eject --with nginx has an NGINX that takes yours from nginx/tls',
-  'pnpm nginx --key': 'pnpm eject --with nginx has an NGINX that takes yours from nginx/tls',
   'pnpm nginx --trust': 'TRUSTED_PROXIES names them for the NGINX of Compose, Kubernetes and eject',
   'pnpm reliability --full': 'pnpm reliability tries every fault on every app',
   'pnpm reliability --list': 'docs/reliability.md says what each fault is',
