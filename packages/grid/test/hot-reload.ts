@@ -61,7 +61,7 @@ export function testHotReload(apps: readonly App[]): void {
         await heading.waitFor()
 
         await copy.edit('shop/catalogue.tsx', '<section ', '<<section ')
-        await overlay.waitFor()
+        await seen(page, overlay)
         const response = await page.reload()
         assert.equal(response?.status(), 500)
         await overlay.getByText('Unexpected token').waitFor()
