@@ -48,7 +48,7 @@ export function createApp({ config, health, log }: AppOptions, routes: FastifyPl
   app.addHook('onRequest', (request, reply, done) => {
     // `handlerTimeout` also ends streams that are well.
     limitSilence(reply.raw, config.HANDLER_TIMEOUT_MS)
-    // On Node's response, so that a route that writes to `reply.raw` has them. `reply.headers()` takes 6 of 66 µs less.
+    // On Node's response: `reply.headers()` saves 6 of 66 µs, but a route that writes to `reply.raw` would have none.
     reply.raw.setHeaders(securityHeaders).setHeader('x-request-id', request.id)
     done()
   })

@@ -154,8 +154,8 @@ function validCells({ cells, heats, conformance }: Result, race: string): Cell[]
   return own.filter(({ id }) => !wrong.has(id))
 }
 
-/** Our own signal comes at most a turn of the scheduler later than the end of a server. */
-const INTERRUPTION_MS = 100
+/** For so long our own signal may be on its way. */
+const INTERRUPTION_MS = 1000
 
 /** @returns whether the heat came to its end: half of one has no launches to compare */
 async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
@@ -184,7 +184,8 @@ async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
         },
       })
   // Ctrl-C and a lost terminal end servers that still start, and Node may hear of that first: seen in 1 of 20 on a busy machine.
-  if (heat.failures.length > 0) await sleep(INTERRUPTION_MS)
+  if (heat.failures.length > 0)
+    await sleep(INTERRUPTION_MS, undefined, { signal: frame.signal }).catch(() => {})
   if (frame.signal.aborted) return false
   result.heats.push(heat)
   for (const { cell, reason } of heat.failures) {

@@ -108,19 +108,23 @@ test('what is drawn is the same for all cells of a pass, another in each slice o
 })
 
 describe('all heats', () => {
-  /** A race whose heats move on the clock. @param seconds of each of them */
+  /** A race whose heats move on the clock. @param seconds of each of them; null: Ctrl-C ends its server, and is heard of a moment later */
   async function run(
     expectedMs: number,
-    seconds: readonly number[],
+    seconds: readonly (number | null)[],
     maxTimeMs: number | null,
     options: Parameters<typeof runHeats>[1] = {},
   ) {
     now = 0
+    const interruption = new AbortController()
     const race: ProbeRace = {
       systems: ['probed'],
       expectedMs,
       probe: async (_system, { heat }) => {
-        now += 1000 * (seconds[heat - 1] ?? 0)
+        const took = seconds[heat - 1] ?? null
+        if (took === null) setTimeout(() => interruption.abort(), 10)
+        ok(took !== null, 'its server has ended')
+        now += 1000 * took
         return { rate: 1 }
       },
     }
@@ -132,7 +136,7 @@ describe('all heats', () => {
     const prepared = {
       experiment,
       result,
-      signal: new AbortController().signal,
+      signal: interruption.signal,
       progress: { begin() {}, update() {}, stop() {}, say: (text: string) => said.push(text) },
       endsAt: maxTimeMs ?? Number.POSITIVE_INFINITY,
       warn: ({ text }: Warning) => warnings.push(text),
@@ -157,6 +161,11 @@ describe('all heats', () => {
     equal(fitting.enoughMs, 100_000)
     const slow = await run(10_000, [60, 60, 60], 70_000)
     deepEqual([slow.heats, slow.warnings.length], [[1, 2], 1])
+  })
+
+  test('do not count what Ctrl-C has ended', async () => {
+    const { said, heats } = await run(20_000, [20, null, 20], null)
+    deepEqual([said.length, heats], [1, [1]])
   })
 
   test('that were only hoped for are dropped without a word', async () => {

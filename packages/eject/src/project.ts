@@ -15,10 +15,7 @@ export interface Choice {
 const FOLDERS = ['src/', 'test/', 'recipes/']
 
 /** What is for pages, for all roles, or for this repository: a project tests its routes, and what is around them is tested here. */
-const OF_PAGES = [
-  ...['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.'],
-  ...['shared/load-shedding.ts', 'src/middleware/load-shedding.ts', 'src/static-files.ts'],
-]
+const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.', 'src/static-files.ts']
 const OF_ALL_ROLES = ['src/role.ts', 'test/app.test.ts', 'test/recipes.test.ts']
 
 /** What finds and starts an NGINX of this machine. */

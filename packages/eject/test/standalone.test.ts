@@ -52,9 +52,15 @@ for (const { app, packageManager } of cases) {
         const get = async (file: string) => (await fetch(url + file)).text()
         try {
           match(await get('/assets/@vite/client'), /WebSocket/)
+          match(await get('/'), /Our teas/)
           const source = join(path, 'shared/page/shop/catalogue.tsx')
-          writeFileSync(source, readFileSync(source, 'utf8').replace('Our teas', 'Our finest teas'))
-          await until('the edit is not seen', async () => /Our finest teas/.test(await get('/')))
+          let text = readFileSync(source, 'utf8').replace('Our teas', 'Our finest teas')
+          const isSeen = async () => {
+            text += '\n' // a watcher that has just started may miss the first change
+            writeFileSync(source, text)
+            return /Our finest teas/.test(await get('/'))
+          }
+          await until('the edit is not seen', isSeen, 120, 1000)
         } finally {
           await stop()
         }
