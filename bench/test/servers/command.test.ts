@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -8,7 +16,9 @@ import { delimiter, join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
-import { findProcesses } from '@startgrid/machine/processes.ts'
+import { readOr } from '@startgrid/machine/proc.ts'
+import { findProcesses, listenersOf } from '@startgrid/machine/processes.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
 import { makeCertificate } from '@startgrid/nginx/certificate.ts'
 import { addressOf, isHere, whySilent } from '../../src/servers/command/origin.ts'
 import { personsEnvironment, toolsOf } from '../../src/servers/command/program.ts'
@@ -28,7 +38,17 @@ const PROGRAMS: Readonly<Record<string, string>> = {
     'response.end(); if (request.url === "/end") process.stdout.write("\\x1b[31mthe end\\x1b[39m\\n", () => process.exit(3))',
   ),
   'late.js': serve('setTimeout(() => response.end(), 4000)'),
-  'at.js': serve('response.end("here")', '...eval(process.argv[2])'),
+  'at.js': serve('response.end(process.argv[3] ?? "here")', '...eval(process.argv[2])'),
+  'shared.js': serve(
+    'response.end("shared")',
+    '{ port: Number(process.argv[2]), host: "127.0.0.1", reusePort: true }',
+  ),
+  'proxy.js': `const { createServer, connect } = require('node:net'); require('./shared.js'); createServer((one) => one.pipe(connect(process.argv[2])).pipe(one)).listen(process.env.PORT, process.env.HOST)`,
+  'cluster.js': `const cluster = require('node:cluster'); if (cluster.isPrimary) for (let n = 0; n < 2; n++) cluster.fork(); else require('./shared.js')`,
+  // As a daemon does: twice a process of its own, without the environment, and without what its parent had open.
+  'daemon.js': `const { spawn } = require('node:child_process'); const { PORT, HOST, SERVER = './hello.js', LEFT = '2' } = process.env
+if (LEFT === '0') require(SERVER)
+else spawn('setsid', [process.execPath, __filename], { env: { PORT, HOST, SERVER, LEFT: String(LEFT - 1) }, detached: true, stdio: 'ignore' }).unref()`,
   'starting.js': `const from = Date.now(); ${serve('response.statusCode = Date.now() - from < 4000 ? 404 : 200; response.end()')}`,
   'taken.js': `${serve('', '0')}.once('listening', function () { require('node:http').createServer().listen(this.address().port) })`,
   'tls.js': `const pem = (name) => require('node:fs').readFileSync(process.env[name]); require('node:https').createServer({ key: pem('KEY'), cert: pem('CERT') }).listen(process.env.PORT)`,
@@ -71,19 +91,61 @@ describe('a command as a server', { skip }, () => {
     ['below shells', `sh -c "sh -c 'node hello.js'; exit 1"`],
     ['in a session of its own', 'setsid node hello.js & exit 0'],
     ['loud', 'node loud.js'],
+    [
+      'without its environment',
+      'env -i "$(command -v setsid)" "$(command -v node)" -e "process.env.PORT=$PORT; require(\'./hello.js\')" & exit 0',
+    ],
+    ['a daemon', 'node daemon.js'],
   ] as const)
     test(`${name}: it responds on its port, is accounted for, and nothing is left`, async () => {
       const server = await start(line)
       try {
         assert.equal((await ask(server.target, READY, 60_000)).body.toString(), 'hello')
         assert.equal(server.whyEnded(), undefined)
-        assert.ok(server.startup > 0 && (server.readyMemory ?? 0) > 10e6)
-        assert.deepEqual(new Set(server.pids()), new Set(left()))
+        assert.ok(server.startup > 0 && !server.isElsewhere && (server.readyMemory ?? 0) > 10e6)
+        assert.deepEqual(new Set(server.pids()), new Set([...left(), ...listenersOf(server.target)]))
       } finally {
         await server.stop()
       }
-      assert.deepEqual(left(), [])
+      assert.deepEqual([left(), listenersOf(server.target)], [[], []])
     })
+
+  test('a daemon that responds otherwise is not left either', async () => {
+    await assert.rejects(start('SERVER=./broken.js node daemon.js', 2000), {
+      message: /^it responds to GET \/ with status 500/,
+    })
+    const places = readdirSync('/proc').map((pid) => readOr('', () => readlinkSync(`/proc/${pid}/cwd`)))
+    assert.ok(!places.includes(directory))
+  })
+
+  for (const file of ['shared.js', 'cluster.js', 'proxy.js'])
+    test(`two of ${file} at one place are refused: each would get requests of the other`, async () => {
+      const port = await claimPort({ host: '127.0.0.1', port: 0 })
+      const line = `'${process.execPath}' ${file}`
+      const first = await start(`${line} ${port}`)
+      try {
+        await assert.rejects(start(`${line} ${port}`), {
+          message: new RegExp(
+            `^it shares port ${port} with [\\w-]+ \\(process \\d+\\), and each gets requests of the other: systems of`,
+          ),
+        })
+      } finally {
+        await first.stop()
+      }
+    })
+
+  test('one that listens at ::1 is not taken for another one on the same port of 127.0.0.1, nor the reverse', async () => {
+    const port = await claimPort({ host: '127.0.0.1', port: 0 })
+    const one = await start(`node at.js "[${port}, '127.0.0.1']" one`)
+    const two = await start(`node at.js "[${port}, '::1']" two`)
+    try {
+      const bodies = [one, two].map(async ({ target }) => (await ask(target, READY, 60_000)).body.toString())
+      assert.deepEqual(await Promise.all(bodies), ['one', 'two'])
+      assert.ok(one.isElsewhere && two.isElsewhere)
+    } finally {
+      await Promise.all([one.stop(), two.stop()])
+    }
+  })
 
   test('one that ignores SIGTERM is killed, with what it started elsewhere', async () => {
     const server = await start('node deaf.js')

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { endProcesses } from './processes.ts'
+import { type Claim, endProcesses } from './processes.ts'
 
 /** What must not outlive a run: a process group with all that it started, or a directory (of a repository, if it is a worktree of one). */
-export type Guarded = { group: number } | { directory: string; repository?: string }
+export type Guarded = { group: number; claim?: Claim } | { directory: string; repository?: string }
 
 /** What a process of a run has in its environment, so that it is found even after it left its group. */
 export const MARK = 'STARTGRID_LAUNCH'
@@ -59,8 +59,10 @@ export class Guard {
 
 /** Ends and removes what a run left. */
 export async function clearUp(run: string, left: readonly Guarded[]): Promise<void> {
-  const groups = left.flatMap((one) => ('group' in one ? one.group : []))
-  await endProcesses({ groups, mark: `${MARK}=${run}.` }, 'SIGKILL', 5000)
+  const launches = left.filter((one) => 'group' in one)
+  const groups = launches.map(({ group }) => group)
+  const claims = launches.flatMap(({ claim }) => claim ?? [])
+  await endProcesses({ groups, mark: `${MARK}=${run}.`, claims }, 0)
   for (const one of left) {
     if (!('directory' in one)) continue
     rmSync(one.directory, { recursive: true, force: true, maxRetries: 3 })

@@ -93,6 +93,7 @@ export async function openCommands(
 
 interface Running extends Pick<CommandServer, 'target' | 'pids'> {
   startup?: number
+  isElsewhere?: boolean
   startCpu?: number
   readyMemory?: number | undefined
   whyEnded(): Promise<string | null>
@@ -126,12 +127,13 @@ function serverOf({ target, pids, whyEnded }: Running, cores: Cores | null): Ser
   }
 }
 
-function launchOf({ app }: Cell, { startup, readyMemory, pids }: Running): LaunchRecord {
+function launchOf({ app }: Cell, { startup, isElsewhere, readyMemory, pids }: Running): LaunchRecord {
   const processes = workers(pids())
   return {
     app,
     peakMemory: peakMemory(pids()) || null,
-    ...(startup !== undefined && { startup }),
+    // Else it would be the time of our search.
+    ...(startup !== undefined && !isElsewhere && { startup }),
     ...(readyMemory !== undefined && { readyMemory }),
     ...(processes > 0 && { processes }),
   }

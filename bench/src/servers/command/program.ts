@@ -5,7 +5,7 @@ import { delimiter } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { listOf } from '@startgrid/cli/text.ts'
 import { type Guard, MARK } from '@startgrid/machine/guard.ts'
-import { endProcesses, type Launched } from '@startgrid/machine/processes.ts'
+import { endProcesses, type Launched, startOf } from '@startgrid/machine/processes.ts'
 
 /** A program of somebody else in a process group of its own, which the guard ends if we cannot. */
 export interface Program {
@@ -23,6 +23,8 @@ interface ProgramOptions {
   directory: string
   guard: Guard
   env?: Readonly<Record<string, string>>
+  /** It is told to listen there, and nobody does yet. */
+  port?: number
 }
 
 let count = 0
@@ -30,7 +32,7 @@ let count = 0
 /** @throws {Error} with a clause if it cannot be started */
 export async function startProgram(
   [file = '', ...args]: readonly string[],
-  { directory, guard, env }: ProgramOptions,
+  { directory, guard, env, port }: ProgramOptions,
 ): Promise<Program> {
   const mark = `${guard.run}.${++count}`
   const child = spawn(file, args, {
@@ -44,17 +46,18 @@ export async function startProgram(
     const [error] = await once(child, 'error')
     throw new Error(`${file} cannot be started (${(error as NodeJS.ErrnoException).code})`)
   }
-  guard.add({ group })
-  const launched = { groups: [group], mark: `${MARK}=${mark}` }
+  const claim = port === undefined ? undefined : { port, since: startOf(group) }
+  const guarded = { group, ...(claim && { claim }) }
+  guard.add(guarded)
+  const launched = { groups: [group], mark: `${MARK}=${mark}`, claims: claim ? [claim] : [] }
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-KEPT_OUTPUT)
     })
   const end = async (graceMs = 5000) => {
-    const heeded = await endProcesses(launched, 'SIGTERM', graceMs)
-    if (!heeded) await endProcesses(launched, 'SIGKILL', 10_000)
-    guard.remove({ group })
+    const heeded = await endProcesses(launched, graceMs)
+    guard.remove(guarded)
     child.stdout.destroy()
     child.stderr.destroy()
     return !heeded

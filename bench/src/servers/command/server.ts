@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listOf } from '@startgrid/cli/text.ts'
 import { hasTool } from '@startgrid/grid/launcher.ts'
@@ -7,7 +6,13 @@ import {
   cpuSeconds,
   currentMemory,
   findProcesses,
-  listeningPlaces,
+  heldBy,
+  isRunning,
+  type Listener,
+  listeners,
+  listenersAt,
+  nameOfHolder,
+  othersAtPlacesOf,
   processTree,
 } from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
@@ -23,6 +28,8 @@ export interface CommandServer {
   target: Target
   /** Seconds from the start of its process to the last byte of its first right response. */
   startup: number
+  /** It was not found at once, so that its start-up time is that of a search. */
+  isElsewhere: boolean
   /** CPU seconds that it used until then. */
   startCpu: number
   /** Resident bytes at that moment; undefined where the system does not tell. */
@@ -57,6 +64,9 @@ const RESPONSE_MS = 10_000
 const READY_MS = 30_000
 const OTHERWISE_MS = 8000
 
+/** A command that ended well may have left a server that does not listen yet. */
+const DAEMON_MS = 5000
+
 /** From then on a person is told why it is not ready, and it is looked for elsewhere than on its port. */
 const TELL_MS = 5000
 const ELSEWHERE_MS = 1000
@@ -67,7 +77,7 @@ const ELSEWHERE_MS = 1000
  * @throws the signal's reason after an abort
  */
 export async function startCommand(command: Command, options: StartOptions): Promise<CommandServer> {
-  const { guard, cpus, signal, tell, isElsewhere, graceMs = 5000 } = options
+  const { guard, cpus, signal, tell, isElsewhere: tellElsewhere, graceMs = 5000 } = options
   const port = await claimPort({ host: HOST, port: 0 })
   const line = command.command.replaceAll('{port}', String(port))
   const beganAt = performance.now()
@@ -75,24 +85,28 @@ export async function startCommand(command: Command, options: StartOptions): Pro
     directory: command.directory,
     guard,
     env: { ...command.env, PORT: String(port), HOST },
+    port,
   })
   const { child, group, launched } = program
   let roots = [group]
   let ended: string | undefined
-  let isClosed = false
+  let how = 'has ended'
+  /** `performance.now()` from which on it has ended, if nothing of it is left. */
+  let overAt: number | undefined
   let isTold = false
   child.once('exit', (code, by) => {
     // A shell may end and leave the server to itself.
     roots = findProcesses(launched)
-    const isAlone = roots.length === 0
-    // Its last lines may arrive after its end.
+    if (roots.length === 0) how = by === null ? `ended with exit code ${code}` : `was ended by ${by}`
+    // Its last lines may arrive after its end, and a daemon that it left is found once that listens.
+    const patienceMs = roots.length === 0 && code === 0 ? DAEMON_MS : 0
     child.once('close', () => {
-      isClosed = true
-      if (isAlone) ended = by === null ? `ended with exit code ${code}` : `was ended by ${by}`
+      overAt = performance.now() + patienceMs
     })
   })
   const whyEnded = () => {
-    if (ended === undefined && isClosed && findProcesses(launched).length === 0) ended = 'has ended'
+    const isOver = overAt !== undefined && performance.now() >= overAt
+    if (isOver && findProcesses(launched).length === 0) ended ??= how
     if (ended === undefined) return undefined
     const lines = program.lastLines()
     if (!isTold && lines !== '') tell(`printed: ${lines}`)
@@ -100,27 +114,37 @@ export async function startCommand(command: Command, options: StartOptions): Pro
     return `it ${ended}${remedyFor(lines)}`
   }
   const stop = () => program.end(graceMs)
-  const pids = () => [...new Set(roots.flatMap(processTree))]
+  const pids = () => [...new Set(roots.flatMap(processTree))].filter(isRunning)
+  /** What called setsid and was left by its parent is in no tree. */
+  const all = () => [...new Set([...pids(), ...findProcesses(launched)])]
   try {
-    const target = await becomeReady({ port, command, signal, whyEnded, pids, tell })
-    const startup = (performance.now() - beganAt) / 1000
+    const { target, at } = await becomeReady({ port, command, signal, whyEnded, pids: all, tell })
+    const startup = (at - beganAt) / 1000
+    if (overAt !== undefined) how = 'has ended'
+    roots = all()
+    const [other] = othersAtPlacesOf(roots)
+    if (other !== undefined)
+      throw new Error(
+        `it shares ${nameOf(other.place)} with ${nameOfHolder(other)}, and each gets requests of the other: ${OWN_PORT}`,
+      )
     const place = 'socketPath' in target ? target.socketPath : target.port
-    if (place !== port) isElsewhere(nameOf(place))
-    // What called setsid and was left by its parent is in no tree.
-    const known = new Set(pids())
-    roots.push(...findProcesses(launched).filter((pid) => !known.has(pid)))
+    if (place !== port) tellElsewhere(nameOf(place))
     const startCpu = cpuSeconds(pids()) ?? 0
-    return { target, startup, startCpu, readyMemory: currentMemory(pids()), pids, whyEnded, stop }
+    const readyMemory = currentMemory(pids())
+    return { target, startup, isElsewhere: place !== port, startCpu, readyMemory, pids, whyEnded, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
+const OWN_PORT =
+  'systems of a race run at the same time, so each has to listen on PORT of its environment, or on {port} in its command'
+
 /** What its last lines say that a person can do. */
 function remedyFor(lines: string): string {
   if (/EADDRINUSE|address (?:is )?already in use/i.test(lines))
-    return ', because its port is in use: systems of a race run at the same time, so each has to listen on PORT of its environment, or on {port} in its command'
+    return `, because its port is in use: ${OWN_PORT}`
   if (/ERR_MODULE_NOT_FOUND|Cannot find (?:module|package)/.test(lines))
     return ', because it imports what is not there: install or build that; with --git, --build says how'
   return ''
@@ -131,12 +155,29 @@ interface Becoming extends Pick<StartOptions, 'signal' | 'tell'>, Pick<CommandSe
   command: Command
 }
 
-/** @returns where it is ready: on its port, or else on the only one on which it listens */
-async function becomeReady({ port, command, signal, whyEnded, pids, tell }: Becoming): Promise<Target> {
+/** @returns where it is ready, and since when: on its port, or else on the only one on which it listens */
+async function becomeReady({
+  port,
+  command,
+  signal,
+  whyEnded,
+  pids,
+  tell,
+}: Becoming): Promise<{ target: Target; at: number }> {
   const { ready, readyTimeoutMs } = command
   const beganAt = performance.now()
-  const places = () => listeningPlaces(pids())
-  let targets = onPort(port)
+  const own = () => heldBy(pids(), listeners())
+  const places = () => [...new Set(own().map(({ place }) => place))]
+  /** Who listens on its port, and is none of its processes. */
+  let other: Listener | undefined
+  const known = new Set<Target>()
+  const isOwn = (target: Target) => {
+    const found = known.has(target) ? [] : listenersAt(target)
+    if (found.length > 0 && heldBy(pids(), found).length === 0) other = found[0]
+    else known.add(target)
+    return known.has(target)
+  }
+  let targets = [HOST, '::1'].map((host): Target => ({ host, port }))
   let elsewhere: number | string | undefined
   let [lookedAt, tellAt] = [beganAt, beganAt + TELL_MS]
   let last: Response | undefined
@@ -149,9 +190,9 @@ async function becomeReady({ port, command, signal, whyEnded, pids, tell }: Beco
     const isOtherwise = otherwiseAt !== undefined && readyTimeoutMs === undefined
     const until = isOtherwise ? (otherwiseAt ?? 0) + OTHERWISE_MS : beganAt + (readyTimeoutMs ?? READY_MS)
     const patienceMs = Math.max(100, Math.min(RESPONSE_MS, until - now))
-    const { target, seen } = await look(targets, ready, patienceMs, signal)
+    const { target, seen, at } = await look(targets, ready, { patienceMs, signal, isOwn })
     const isResponse = !(seen instanceof NoResponse)
-    if (isResponse && isExpected(seen, ready.status)) return target
+    if (isResponse && isExpected(seen, ready.status)) return { target, at }
     if (isResponse) {
       last = seen
       otherwiseAt = seen.status === 503 ? undefined : (otherwiseAt ?? now)
@@ -161,7 +202,11 @@ async function becomeReady({ port, command, signal, whyEnded, pids, tell }: Beco
     if (isLate || performance.now() > tellAt) {
       if (last !== undefined) tell(`responded: ${quote(last)}`)
       const failure = isResponse ? undefined : seen.failure
-      const why = last === undefined ? whySilent(port, places(), ready, failure) : whyOtherwise(last, ready)
+      const silent =
+        other === undefined || places().length > 0
+          ? whySilent(port, places(), ready, failure)
+          : `its port was taken by ${nameOfHolder(other)}, which it did not start`
+      const why = last === undefined ? silent : whyOtherwise(last, ready)
       if (isLate) throw new Error(`${why} after ${Math.round(lookedFor / 100) / 10} s: see --ready-timeout`)
       tell(`is not ready yet: ${why}. It has ${Math.round((until - beganAt) / 1000)} s (--ready-timeout).`)
       tellAt = Number.POSITIVE_INFINITY
@@ -172,7 +217,7 @@ async function becomeReady({ port, command, signal, whyEnded, pids, tell }: Beco
       const [only, ...others] = seen.failure === 'refused' ? places() : []
       // Another port may follow: it has to be the only one twice.
       if (only !== undefined && others.length === 0 && only === elsewhere)
-        targets = typeof only === 'string' ? [{ socketPath: resolve(command.directory, only) }] : onPort(only)
+        targets = own().flatMap((one) => (one.place === only ? targetsOf(one) : []))
       elsewhere = others.length === 0 ? only : undefined
       lookedAt = performance.now()
     }
@@ -180,25 +225,34 @@ async function becomeReady({ port, command, signal, whyEnded, pids, tell }: Beco
   }
 }
 
-/** `localhost` may be either address. */
-function onPort(port: number): Target[] {
-  return [HOST, '::1'].map((host) => ({ host, port }))
+/** How a client of this machine reaches it. */
+function targetsOf({ place, address }: Pick<Listener, 'place' | 'address'>): Target[] {
+  if (typeof place === 'string') return [{ socketPath: place.replace(/^@/, '\0') }]
+  const hosts = { '0.0.0.0': [HOST], '::': [HOST, '::1'] }[address] ?? [address]
+  return hosts.map((host) => ({ host, port: place }))
 }
 
-/** @returns what the first of them that listens says */
+interface Looking extends Pick<StartOptions, 'signal'> {
+  patienceMs: number
+  isOwn(target: Target): boolean
+}
+
+/** @returns what the first of them says on which it listens itself */
 async function look(
   targets: readonly Target[],
   ready: Command['ready'],
-  patienceMs: number,
-  signal: AbortSignal,
-): Promise<{ target: Target; seen: Response | NoResponse }> {
+  looking: Looking,
+): Promise<{ target: Target; seen: Response | NoResponse; at: number }> {
   const [target = { host: HOST, port: 0 }, ...others] = targets
-  const seen = await ask(target, ready, patienceMs, signal).catch((error: unknown) => {
+  const found = await ask(target, ready, looking.patienceMs, looking.signal).catch((error: unknown) => {
     if (error instanceof NoResponse) return error
     throw error
   })
+  const isSilent = found instanceof NoResponse && found.failure === 'refused'
+  const at = performance.now()
+  const seen = isSilent || looking.isOwn(target) ? found : new NoResponse('refused', 'it is another one')
   const isRefused = seen instanceof NoResponse && seen.failure === 'refused'
-  return isRefused && others.length > 0 ? look(others, ready, patienceMs, signal) : { target, seen }
+  return isRefused && others.length > 0 ? look(others, ready, looking) : { target, seen, at }
 }
 
 async function speaksTls(target: Target): Promise<boolean> {
