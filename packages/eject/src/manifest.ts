@@ -25,7 +25,8 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
   const isInNginx = runtime === 'nginx'
   const hasPage = role === 'ssr'
   const build = [...(hasPage ? ['vite build shared/page'] : []), ...(isInNginx ? ['node build.ts'] : [])]
-  const watch = hasPage ? '--watch --conditions=development' : '--watch' // Vite serves the page as it is now
+  const page = `${isBun ? '--config=shared/page/dev/bunfig.toml ' : ''}--conditions=development` // Vite serves it as it is now
+  const watch = hasPage ? `--watch ${page}` : '--watch'
   const manifests = ['packages/shared', `apps/${framework}`].map((path) =>
     JSON.parse(files[`${path}/package.json`] ?? ''),
   )

@@ -12,32 +12,48 @@ import { type PackageManager, ProjectDirectory, runEject, temporaryDirectory } f
 
 const WITH_PNPM = ['express/ssr', 'bun/ssr', 'njs/hello']
 
-const cases = [
-  ...APPS.map((app) => ({ app, packageManager: 'npm' as PackageManager })),
-  ...APPS.filter(({ name }) => WITH_PNPM.includes(name)).map((app) => ({
-    app,
-    packageManager: 'pnpm' as PackageManager,
-  })),
+/** Says which build of React has served: that of development has a function for tests. */
+const REACT = `import { createRequire } from 'node:module'
+const require = createRequire(import.meta.url)
+process.on('exit', () => console.error('React:', require('react').act ? 'development' : 'production'))
+`
+
+interface Case {
+  name: string
+  packageManager?: PackageManager
+  /** Installs the versions of this repository: `pnpm test` has the same result in a year. The others install the newest. */
+  known?: true
+}
+
+const cases: Case[] = [
+  { name: 'express/ssr', known: true },
+  ...APPS.map(({ name }) => ({ name })),
+  ...WITH_PNPM.map((name) => ({ name, packageManager: 'pnpm' as const })),
 ]
 
-for (const { app, packageManager } of cases) {
-  const isFirst = app.name === 'express/ssr' && packageManager === 'npm'
-  test(`${isFirst ? '' : 'full: '}${app.name} stands alone, with ${packageManager}`, {
-    timeout: 600_000,
-  }, async (t) => {
+for (const { name, packageManager = 'npm', known } of cases) {
+  const title = known
+    ? 'with the packages of this repository'
+    : `with the newest packages by ${packageManager}`
+  test(`${known ? '' : 'full: '}${name} stands alone, ${title}`, { timeout: 600_000 }, async (t) => {
+    const [app] = APPS.filter((one) => one.name === name)
+    ok(app)
     using directory = temporaryDirectory()
     const path = join(directory.path, 'my-app')
     const ejected = await runEject([app.name, path])
     deepEqual([ejected.code, ejected.stderr], [0, ''])
     const project = new ProjectDirectory(path, packageManager)
-    await project.run(packageManager === 'npm' ? 'ci' : 'install')
+    if (known) await project.installKnown()
+    else await project.run(packageManager === 'npm' ? 'ci' : 'install')
     ok(existsSync(join(path, 'node_modules')), 'another project was installed')
     const { scripts } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
     for (const name of ['lint', 'typecheck', 'build', 'test'])
       if (name in scripts) await t.test(name, () => project.run('run', name))
     if (app.runtime === 'nginx') return // image.test.ts has an NGINX that can run it
     await t.test('it does what the contract says, and ends with 0', async () => {
-      const service = await project.start('start')
+      writeFileSync(join(path, 'probe.mjs'), REACT)
+      const probe = { NODE_OPTIONS: '--import=./probe.mjs', BUN_OPTIONS: '--preload=./probe.mjs' }
+      const service = await project.start('start', app.role === 'ssr' ? probe : {})
       try {
         const [{ absent = [] } = {}] = findApps(app.name)
         const report = await checkConformance({ target: service.target, role: app.role, absent })
@@ -45,6 +61,7 @@ for (const { app, packageManager } of cases) {
       } finally {
         equal(await service.stop(), 0)
       }
+      if (app.role === 'ssr') match(service.stderr(), /^React: production$/m)
     })
     if (app.role === 'ssr')
       await t.test('an edit of the page is seen, and Vite is there to tell the browser', async () => {
@@ -66,7 +83,7 @@ for (const { app, packageManager } of cases) {
         }
       })
     await t.test('recipes pass its type check, and respond without what is for development', async () => {
-      await project.addRecipes(app)
+      await project.addRecipes(app, { known: known === true })
       await project.run('run', 'typecheck')
       if (app.role !== 'ssr') return // one of the recipes is a page
       await project.run('prune', packageManager === 'npm' ? '--omit=dev' : '--prod')

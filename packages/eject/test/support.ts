@@ -1,10 +1,12 @@
 import { ok } from 'node:assert/strict'
 import {
+  existsSync,
   globSync,
   mkdtempDisposableSync,
   readFileSync,
   realpathSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,6 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startNode, startProgram } from '@startgrid/cli/test-programs.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
+import { parse } from 'yaml'
 import type { App } from '../src/choices.ts'
 import { ROOT } from '../src/source.ts'
 
@@ -41,6 +44,10 @@ export const ASKING = {
 
 export type PackageManager = 'npm' | 'pnpm'
 
+/** All packages that the lockfile of this repository names, such as `vite@8.3.8`. */
+const KNOWN = Object.keys(parse(readFileSync(join(ROOT, 'pnpm-lock.yaml'), 'utf8')).packages)
+const versionOf = (known: string) => known.slice(known.lastIndexOf('@') + 1)
+
 const COMMANDS: Readonly<Record<PackageManager, readonly string[]>> = {
   npm: ['npm'],
   pnpm: ['npx', '--yes', 'pnpm@12'],
@@ -63,21 +70,51 @@ export class ProjectDirectory {
     this.#command = COMMANDS[packageManager]
   }
 
-  /** Runs `npm ARGS` to its end. @throws {Error} with all that it said, unless the exit code is 0 */
+  /** Runs `npm ARGS` to its end. @throws {Error} with all that it said, and the packages that are not ours, unless the exit code is 0 */
   async run(...args: readonly string[]): Promise<void> {
     const [file = '', ...first] = this.#command
     const { ended } = startProgram(file, [...first, ...args], { cwd: this.#path, env: this.#env })
     const { code, stdout, stderr } = await ended
-    if (code !== 0) throw new Error(`${file} ${args.join(' ')} ends with ${code}:\n${stdout}${stderr}`)
+    if (code === 0) return
+    const others = this.#listPackages().filter((name) => !KNOWN.includes(name))
+    const changed = others.length === 0 ? '' : `\nNot tested in this repository: ${others.join(', ')}.`
+    throw new Error(`${file} ${args.join(' ')} ends with ${code}:\n${stdout}${stderr}${changed}`)
+  }
+
+  /** What the lockfile of the project names. */
+  #listPackages(): string[] {
+    const read = (file: string) => {
+      const path = join(this.#path, file)
+      return existsSync(path) ? parse(readFileSync(path, 'utf8')).packages : {}
+    }
+    const ofNpm = Object.entries<{ version?: string }>(read('package-lock.json')).filter(
+      ([path]) => path !== '',
+    )
+    const names = ofNpm.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`)
+    return [...names, ...Object.keys(read('pnpm-lock.yaml'))]
+  }
+
+  /** Installs what the lockfile of this repository has, and not what was published since: a range takes a version of this morning. */
+  async installKnown(): Promise<void> {
+    const path = join(this.#path, 'package.json')
+    const text = readFileSync(path, 'utf8').replaceAll(/"\^(?=\d)/g, '"')
+    // One override per version: it applies where the range of a package allows that version.
+    const overrides = Object.fromEntries(KNOWN.map((known) => [known, versionOf(known)]))
+    writeFileSync(path, `${JSON.stringify({ ...JSON.parse(text), overrides }, undefined, 2)}\n`)
+    rmSync(join(this.#path, 'package-lock.json'), { force: true })
+    await this.run('install', '--package-lock-only')
+    await this.run('ci')
   }
 
   /** Moves all recipes into the app, and installs what their first lines say. With a page comes the test of this repository, too. */
-  async addRecipes({ framework, role }: App): Promise<void> {
+  async addRecipes({ framework, role }: App, { known = false } = {}): Promise<void> {
+    const ours = (word: string) => KNOWN.find((one) => one.startsWith(`${word}@`)) ?? word
     const recipes = globSync('*.ts', { cwd: join(this.#path, 'recipes') })
     const texts = recipes.map((recipe) => readFileSync(join(this.#path, 'recipes', recipe), 'utf8'))
     for (const n of [0, 1]) {
       const words = new Set(texts.flatMap((text) => installedBy(text)[n] ?? [])) // pnpm refuses a second --save-dev
-      if (words.size > 0) await this.run('install', ...words)
+      if (words.size > 0)
+        await this.run('install', ...(known ? ['--save-exact', ...[...words].map(ours)] : words))
     }
     for (const recipe of recipes)
       renameSync(join(this.#path, 'recipes', recipe), join(this.#path, 'src', recipe))
@@ -122,6 +159,7 @@ export class ProjectDirectory {
     return {
       target: { host: '127.0.0.1', port },
       url: `http://127.0.0.1:${port}`,
+      stderr,
       /** @returns the exit code */
       async stop(): Promise<number | null> {
         child.kill('SIGTERM')
