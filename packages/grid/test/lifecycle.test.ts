@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { until } from '@startgrid/cli/until.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
 import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
 import { APPS } from '../src/apps.ts'
@@ -77,8 +79,24 @@ for (const hello of APPS.filter(({ role }) => role === 'hello')) {
       assert.equal(launched.output().match(/"listening"/g)?.length, 1)
     })
 
-    // njs cannot stream, and has no other slow route.
+    // njs cannot stream, and has no other slow route. Its log is NGINX's.
     if (ssr.absent.includes('stream')) return
+    test('a full disk under its log stops nobody, and no exit', {
+      skip: !existsSync('/dev/full') && 'no /dev/full, which refuses every write',
+    }, async () => {
+      const port = await claimPort({ host: '127.0.0.1', port: 0 })
+      const stdio = ['ignore', openSync('/dev/full', 'w'), 'ignore'] as const
+      const env = { ...process.env, PORT: String(port), NODE_ENV: 'production' }
+      const runtime = hello.runtime === 'bun' ? 'bun' : process.execPath
+      const cwd = hello.directory
+      const child = spawn(runtime, ['src/server.ts', 'hello'], { cwd, env, stdio: [...stdio] })
+      const ask = () => fetch(`http://127.0.0.1:${port}/json`).catch(() => undefined)
+      await until('it did not listen', async () => (await ask())?.ok === true)
+      for (let count = 0; count < 100; count++) assert.equal((await ask())?.status, 200) // more lines than wait for a write
+      child.kill()
+      assert.deepEqual(await once(child, 'exit'), [0, null])
+    })
+
     test('the deadline ends what does not finish', async () => {
       const launched = await launch(ssr, { env: { SHUTDOWN_TIMEOUT_MS: '300' } })
       const response = await fetch(`${launched.ready.address}/stream?items=3&delay=5000`)

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer, type RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import type { AppOptions } from '../app-options.ts'
 import { Settings } from '../config.ts'
 import { Health } from '../health.ts'
+import { createLog } from '../log.ts'
 
 interface Line {
   level: number
@@ -25,7 +25,7 @@ export function createOptions(env: Record<string, string> = {}) {
       written.emit('line')
     },
   }
-  const log = pino({ level: 'trace' }, destination)
+  const log = createLog({ LOG_LEVEL: 'trace' }, destination)
   const options: AppOptions = {
     config: Settings.parse({ MAX_QUEUE_WAIT_MS: '0', ...env }), // no page is refused because the machine is busy
     health: new Health(log),
