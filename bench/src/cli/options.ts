@@ -19,6 +19,7 @@ import {
   type Role,
   TOPOLOGIES,
 } from '@startgrid/grid/apps.ts'
+import { REQUEST } from '@startgrid/loadgen/request.ts'
 import { PROFILES, type ProfileName } from '../experiment/profiles.ts'
 
 /** Every option of every command: its reader, what it goes with, its default and its help. */
@@ -73,13 +74,11 @@ export const RACE = {
   git: texts('REF', 'a commit to compare with this directory; twice: two commits'),
   command: text('CMD', 'starts both, instead of their start script', { needs: 'git' }),
   build: text('CMD', 'builds both, instead of their build script', { needs: 'git' }),
-  path: texts(
-    'PATH',
-    'what is asked (default /); give several to race each, or with weights to mix them: 3:/items',
-  ),
-  method: text('METHOD', 'default GET'),
-  header: texts("'N: VALUE'", 'of every request; may be given again'),
-  body: text('TEXT|@FILE', 'of every request'),
+  ...REQUEST,
+  path: {
+    ...REQUEST.path,
+    help: 'what is asked (default /); give several to race each, or with weights to mix them: 3:/items',
+  },
   'expect-status': integer('of a right response (default any 2xx)', { min: 200, max: 599 }),
   'different-responses': flag('goes on although the systems do different work'),
   connections: integer('with one request in flight each', {

@@ -1,13 +1,17 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { readCommandLine, type Values } from '@startgrid/cli/options.ts'
+import { type Option, readCommandLine, type Values } from '@startgrid/cli/options.ts'
+import {
+  directoryOfPerson,
+  readPath,
+  readPaths,
+  readRequest,
+  readTarget,
+} from '@startgrid/loadgen/request.ts'
 import { formatTarget } from '@startgrid/wire/target.ts'
 import { namesOf, withoutValues } from '../experiment/command-line.ts'
 import type { RaceSystem, Weighted } from '../experiment/race.ts'
 import { withoutFolder } from '../experiment/result.ts'
 import { withoutQueryValues } from '../result/experiment.ts'
-import { addressOf } from '../servers/command/origin.ts'
 import { RACE } from './options.ts'
 
 /** What `race` is asked to do. */
@@ -44,7 +48,7 @@ export function readRaceOptions(args: readonly string[], program: string) {
     systems: names.map((name, index): RaceSystem => {
       const line = positionals[index] ?? ''
       return isUrl(line)
-        ? { name, running: readOrigin(line) }
+        ? { name, running: readOrigin(line), ready }
         : { name, command: { command: line, directory, ready, readyTimeoutMs } }
     }),
     ready: { ready, readyTimeoutMs },
@@ -68,47 +72,10 @@ function assertGit(git: readonly string[], commands: readonly string[]): void {
   if (git.length > 2) throw new UsageError('--git may be given twice at most.')
 }
 
-function readRequests({ path, method, header, body }: Values<typeof RACE>): Weighted[] {
-  const headers = Object.fromEntries(header.map(readHeader))
-  const text = body === undefined ? undefined : readBody(body)
-  const paths = (path.length === 0 ? ['/'] : path).map(readWeighted)
-  return [...new Map(paths.map((one) => [one.path, one])).values()].map((one) => ({
-    ...one,
-    ...(method !== undefined && { method: method.toUpperCase() }),
-    ...(header.length > 0 && { headers }),
-    ...(text !== undefined && { body: text }),
-  }))
-}
-
-/** `3:/api/items` */
-function readWeighted(text: string): { path: string; weight?: number } {
-  const [, weight, path] = /^([1-9]\d{0,2}):(.*)$/.exec(text) ?? []
-  if (weight === undefined || path === undefined) return { path: readPath(text) }
-  return { path: readPath(path), weight: Number(weight) }
-}
-
-function readPath(path: string): string {
-  if (/^\/[!-~]*$/.test(path) && !/[{}]/.test(path)) return path
-  throw new UsageError(
-    `--path is '${path}', but must begin with / and hold visible ASCII characters only, without braces: /api/items.`,
-  )
-}
-
-function readHeader(text: string): [string, string] {
-  const [, name, value] = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):\s*(.*)$/.exec(text) ?? []
-  if (name !== undefined && value !== undefined) return [name, value]
-  throw new UsageError("--header needs a name, a colon and a value: --header 'accept: application/json'.")
-}
-
-function readBody(text: string): string {
-  if (!text.startsWith('@')) return text
-  try {
-    return readFileSync(resolve(directoryOfPerson(), text.slice(1)), 'utf8')
-  } catch (error) {
-    throw new UsageError(
-      `--body names ${text.slice(1)}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`,
-    )
-  }
+function readRequests({ path, ...words }: Values<typeof RACE>): Weighted[] {
+  const request = readRequest(words)
+  const paths = readPaths(path.length === 0 ? ['/'] : path)
+  return [...new Map(paths.map((one) => [one.path, one])).values()].map((one) => ({ ...one, ...request }))
 }
 
 /** `A=before`: A is the first system. */
@@ -132,7 +99,7 @@ function isUrl(line: string): boolean {
 }
 
 function readOrigin(line: string): string {
-  if (line.startsWith('unix:')) return `unix:${resolve(directoryOfPerson(), line.slice('unix:'.length))}`
+  if (line.startsWith('unix:')) return formatTarget(readTarget(line))
   const url = URL.parse(line)
   const shown = url === null ? 'An address' : `'${url.origin}'`
   if (url === null || url.protocol !== 'http:' || url.pathname !== '/' || url.search !== '')
@@ -141,15 +108,7 @@ function readOrigin(line: string): string {
     )
   if (url.username !== '' || url.password !== '')
     throw new UsageError(`${shown} must not hold a name and a password: --header says who asks.`)
-  return formatTarget(addressOf(url.origin))
-}
-
-/** Where the person typed: a package manager runs scripts in the directory of the package. */
-function directoryOfPerson(): string {
-  const { npm_lifecycle_event: script, INIT_CWD: typed, STARTGRID_DIRECTORY: given } = process.env
-  const usual = script === 'bench' && typed !== undefined ? typed : process.cwd()
-  // With `pnpm --dir`, the directory of the package stands for that of the person.
-  return given ?? usual
+  return formatTarget(readTarget(url.origin))
 }
 
 /** How the value of an option is told; of others whole. */
@@ -162,13 +121,19 @@ const TOLD: Readonly<Record<string, (value: string) => string>> = {
   '--ready-path': withoutQueryValues,
 }
 
+/** `--header` for `-H`. */
+function longOf(typed: string): string {
+  const name = Object.entries<Option<unknown>>(RACE).find(([, { short }]) => `-${short}` === typed)?.[0]
+  return name === undefined ? typed : `--${name}`
+}
+
 /** What was typed, without values of headers, bodies, queries, flags and the environment. */
 function withoutSecrets(args: readonly string[]): string[] {
   return args.map((word, index) => {
-    const [, option = '', value = ''] = /^(--[a-z-]+)=(.*)$/s.exec(word) ?? []
-    if (option !== '') return `${option}=${TOLD[option]?.(value) ?? value}`
+    const [, option = '', value = ''] = /^(--[a-z-]+=|-[A-Za-z])(.+)$/s.exec(word) ?? []
+    if (option !== '') return `${option}${TOLD[longOf(option.replace('=', ''))]?.(value) ?? value}`
     if (word.startsWith('-')) return word
-    const before = args[index - 1]?.replace(/^-c$/, '--connections') ?? ''
+    const before = longOf(args[index - 1] ?? '')
     if (RACE[before.slice(2) as keyof typeof RACE]?.value != null) return TOLD[before]?.(word) ?? word
     return isUrl(word) ? withoutFolder(word) : withoutValues(word)
   })

@@ -26,7 +26,7 @@ export interface RaceOptions {
 export const RACE_SETTINGS = { slices: 16, sliceMs: 50, openLoop: { minMs: 300, maxMs: 1500 } }
 
 /** Either a command or a server that runs already. */
-export type RaceSystem = Pick<System, 'command' | 'running' | 'commit' | 'tools'> & { name: string }
+export type RaceSystem = Pick<System, 'command' | 'running' | 'ready' | 'commit' | 'tools'> & { name: string }
 
 /** Systems in the order in which they were named: the first is what the others are compared with. */
 export function createRace({ systems: given, requests, connections, rate, twin }: RaceOptions): Experiment {

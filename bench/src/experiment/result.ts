@@ -101,11 +101,12 @@ export function toldOf(experiment: Experiment): Experiment {
   return JSON.parse(JSON.stringify(told))
 }
 
-function toldSystem({ command, running, workload, ...system }: System): System {
+function toldSystem({ command, running, ready, workload, ...system }: System): System {
   return {
     ...system,
     ...(workload && { workload: toldWorkload(workload) }),
     ...(running && { running: withoutFolder(running) }),
+    ...(ready && { ready: toldRequest(ready) }),
     ...(command && {
       command: { command: withoutValues(command.command), directory: '', ready: toldRequest(command.ready) },
     }),

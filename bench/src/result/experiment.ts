@@ -1,5 +1,6 @@
 import type { BodyExpectation } from '@startgrid/loadgen/expectation.ts'
 import type { KeyType } from '@startgrid/nginx/certificate.ts'
+import type { HeaderValues } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Metric } from './metrics.ts'
 
@@ -56,6 +57,8 @@ export interface System {
   command?: Command
   /** Where a server listens that somebody else started: `http://10.0.0.9:3000`. Nothing of it is stopped. */
   running?: string
+  /** What tells that it still responds, with any status. */
+  ready?: Asked
   /** What a command was checked out from. */
   commit?: string
   /** With which versions of programs a command is started, as far as they are on the person's PATH: `node 22.15.0 and npm 10.9.2`. */
@@ -146,9 +149,9 @@ export interface Asked {
   path: string
   /** Default GET. */
   method?: string
-  headers?: Record<string, string>
-  /** Sent in UTF-8. */
-  body?: string
+  headers?: HeaderValues
+  /** Text is sent in UTF-8. */
+  body?: string | Uint8Array
 }
 
 /** What is asked of an app, and what a right response is. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import { BENCH } from '../../src/cli/main.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { helpOfCommand } from '../../src/cli/program.ts'
+import { readRaceOptions } from '../../src/cli/race-options.ts'
 import { chooseRaces } from '../../src/experiment/profiles.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { plannedMs } from '../../src/experiment/time.ts'
@@ -97,7 +98,8 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['race', 'http://me:s3cret@127.0.0.1:80'], /^'http:\/\/127\.0\.0\.1' must not hold a name and a password/],
   [['race', 'http://8.8.8.8:80'], /^8\.8\.8\.8 is a public address: load only servers of/],
   [['race', '--path', 'x', 'node before.js'], /^--path is 'x'/],
-  [['race', '--header', 'x', 'node before.js'], /^--header needs a name/],
+  [['race', '-H', 'x', 'node before.js'], /^--header needs a name/],
+  [['race', '--method', 'FETCH', 'node before.js'], /^"FETCH" is not an HTTP method\.$/],
   [['race', '--body', '@none', 'node before.js'], /^--body names none, which cannot be read \(ENOENT\)\.$/],
   [['race', '--git', 'main', 'node before.js'], /^--git and commands exclude each other: /],
   [['race', '--name', 'C=x', 'node a.js', 'node b.js'], /^--name is 'C=x', but must be a system's letter /],
@@ -110,6 +112,16 @@ for (const [words, sentence, expected = 2] of REFUSED)
     assert.match(stderr.slice(0, -1), sentence)
     assert.equal(stderr.indexOf('\n'), stderr.length - 1)
   })
+
+test('a race asks with the words of load: POST with a body, bytes of a file, and both of two headers', () => {
+  const file = join(newPlace(), 'body')
+  writeFileSync(file, Buffer.from([0, 255, 10]))
+  const words = ['-H', 'Accept: a', '--header', 'Accept: b', '--body', `@${file}`, '--path', '2:/a']
+  const { requests } = readRaceOptions([...words, 'node a.js', 'node b.js'], 'pnpm bench race')
+  const [{ body, ...asked } = { body: '' }] = requests
+  assert.deepEqual(Buffer.from(body ?? ''), Buffer.from([0, 255, 10]))
+  assert.deepEqual(asked, { path: '/a', weight: 2, method: 'POST', headers: { Accept: ['a', 'b'] } })
+})
 
 test('--dry-run says systems, starts, time and what to expect, and measures nothing', async () => {
   const place = join(newPlace(), 'out')

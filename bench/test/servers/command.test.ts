@@ -20,7 +20,7 @@ import { readOr } from '@startgrid/machine/proc.ts'
 import { findProcesses, listenersOf } from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { makeCertificate } from '@startgrid/nginx/certificate.ts'
-import { addressOf, isHere, whySilent } from '../../src/servers/command/origin.ts'
+import { isHere, whySilent } from '../../src/servers/command/origin.ts'
 import { personsEnvironment, toolsOf } from '../../src/servers/command/program.ts'
 import { ask } from '../../src/servers/command/request.ts'
 import { type CommandServer, startCommand } from '../../src/servers/command/server.ts'
@@ -258,26 +258,32 @@ test('the addresses of this machine are here, others are not', async () => {
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   for (const host of ['127.9.9.9', '::1', 'localhost', ...own.map(({ address }) => address)])
     assert.ok(await isHere({ host, port: 80 }), host)
-  assert.ok(await isHere(addressOf('unix:/run/app.sock')))
+  assert.ok(await isHere({ socketPath: '/run/app.sock' }))
   for (const host of ['10.255.255.254', 'fd12::1']) assert.ok(!(await isHere({ host, port: 80 })), host)
 })
 
 const mail = () => createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'))
 
 test('who responds: any status is a response; else why nobody does; after an abort nothing is said', async () => {
-  const notFound = createHttpServer((_request, response) => response.writeHead(404).end())
+  const notFound = createHttpServer(({ url }, response) => {
+    if (url === '/raced') response.writeHead(404).end()
+  })
   assert.equal(await silenceOf(notFound), null)
   assert.equal(await silenceOf(createServer(), { patienceMs: 100 }), 'nothing came in time')
   assert.equal(await silenceOf(mail()), 'what it says is not HTTP/1.1')
   assert.equal(await silenceOf(createServer(), { signal: AbortSignal.abort() }), null)
-  assert.equal(await whySilent('http://127.0.0.1:1'), 'nobody listens there')
+  assert.equal(await whySilent('http://127.0.0.1:1', READY), 'nobody listens there')
 })
 
-async function silenceOf(server: Server, options?: Parameters<typeof whySilent>[1]): Promise<string | null> {
+async function silenceOf(server: Server, options?: Parameters<typeof whySilent>[2]): Promise<string | null> {
   const sockets = new Set<{ destroy(): unknown }>()
   server.on('connection', (socket) => sockets.add(socket)).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const reason = await whySilent(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, options)
+  const reason = await whySilent(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    { path: '/raced' },
+    options,
+  )
   for (const socket of sockets) socket.destroy()
   server.close()
   return reason

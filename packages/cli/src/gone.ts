@@ -32,7 +32,7 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm conformance --manners': 'docs/choosing-a-framework.md says how frameworks differ in that',
   'pnpm conformance --runs': 'the suite sends the same requests every time',
   'pnpm conformance --seed': 'the suite sends the same requests every time',
-  'pnpm load --body-file': '--body "$(cat FILE)" sends a file\'s text',
+  'pnpm load --body-file': '--body @FILE sends the bytes of a file',
   'pnpm load --expect-body': 'pnpm bench race compares the responses of two servers, body included',
   'pnpm load --path-file': 'give several URLs, such as those that a shell makes of /hello/{1..1000}',
   'pnpm nginx --certificate': 'pnpm eject --with nginx has an NGINX that takes yours from nginx/tls',

@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { formatMs } from '@startgrid/cli/numbers.ts'
-import { duration, flag, helpOf, integer, readCommandLine, text, texts } from '@startgrid/cli/options.ts'
+import { duration, flag, helpOf, integer, readCommandLine, text } from '@startgrid/cli/options.ts'
 import { layOut, left, right, tableOf } from '@startgrid/cli/table.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
-import { TargetError, targetOf } from '@startgrid/wire/target.ts'
 import { runLoad } from './load.ts'
-import { LoadError, type LoadPlan, Requests, resolveTarget } from './plan.ts'
+import { LoadError, type LoadPlan, resolveTarget } from './plan.ts'
 import type { Latency } from './recording.ts'
+import { REQUEST, readPaths, readRequest, readTarget } from './request.ts'
 import type { LoadResult } from './result.ts'
 import { coresFor, startTeam } from './team.ts'
 
@@ -29,9 +29,7 @@ const OPTIONS = {
     default: 1,
   }),
   timeout: duration('how long a response may take (default 5s)', { min: 1 }),
-  method: text('M', 'GET, HEAD, POST, … (default GET, or POST with a body)'),
-  header: texts("'NAME: V'", 'a request header; may be given again', { short: 'H' }),
-  body: text('TEXT', "the request's body"),
+  ...REQUEST,
   'expect-status': integer('any other status is an error', { min: 200, max: 999, default: 200 }),
   insecure: flag('https:// on loopback with any certificate', { short: 'k' }),
   json: text('FILE', 'also write the result to FILE; with - print only the result'),
@@ -47,7 +45,8 @@ Closed loop: each connection sends its next request as soon as the last one has
 its response. Open loop (--rate): requests are due at random times, whatever
 became of those before. Their latency counts from when they were due.
 
-Of several URLs, one is drawn at random each time.
+Of several URLs or paths, one is drawn at random each time.
+unix:/run/app.sock is a URL, too.
 
 ${helpOf(OPTIONS)}
 
@@ -97,16 +96,17 @@ export function readCommand(args: readonly string[], program: string) {
   const other = others.find(({ origin }) => origin !== first.origin)
   if (other !== undefined)
     throw new UsageError(`One server at a time: ${other.url} is not on ${first.origin}.`)
-  const { connections, rate, body, json, processes } = values
+  const { connections, rate, json, processes } = values
   if (connections < processes)
     throw new UsageError(`${processes} processes share ${connections} connections: give at least as many.`)
+  const paths = readPaths(values.path).flatMap(({ path, weight = 1 }) => new Array<string>(weight).fill(path))
+  if (paths.length > 0 && (others.length > 0 || first.path !== '/'))
+    throw new UsageError(`With --path, give one URL without a path: ${first.origin}.`)
   const plan: LoadPlan = {
     target: first.target,
-    path: [first, ...others].map(({ path }) => path),
-    method: values.method?.toUpperCase() ?? (body === undefined ? 'GET' : 'POST'),
-    // Names in lower case, so that a header given twice, or `Host`, replaces the earlier one.
-    headers: { host: first.host, ...Object.fromEntries(values.header.map(readHeader)) },
-    ...(body !== undefined && { body }),
+    path: paths.length > 0 ? paths : [first, ...others].map(({ path }) => path),
+    method: 'GET',
+    ...readRequest(values),
     connections,
     ...(rate !== undefined && { rate }),
     durationMs: values.duration ?? 10_000,
@@ -114,34 +114,18 @@ export function readCommand(args: readonly string[], program: string) {
     timeoutMs: values.timeout ?? 5_000,
     expect: { status: values['expect-status'] },
   }
-  asUsage(() => new Requests(plan, () => 0))
   return { url: first.url, plan, processes, json }
 }
 
 function readUrl(typed: string, insecure: boolean) {
+  if (/^unix:./.test(typed)) return { url: typed, origin: typed, path: '/', target: readTarget(typed) }
   const url = URL.parse(typed)
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (!isHttp || url.username !== '' || url.password !== '')
     throw new UsageError(`${JSON.stringify(typed)} is not a URL such as http://127.0.0.1:3000/json.`)
-  const { origin, host } = url
+  const { origin } = url
   const path = `${url.pathname}${url.search}`
-  const target = asUsage(() => targetOf(url, insecure))
-  return { url: `${origin}${path}`, origin, host, path, target }
-}
-
-function asUsage<Value>(read: () => Value): Value {
-  try {
-    return read()
-  } catch (error) {
-    const isWrong = error instanceof LoadError || error instanceof TargetError
-    throw isWrong ? new UsageError(error.message) : error
-  }
-}
-
-function readHeader(line: string): [name: string, value: string] {
-  const colon = line.indexOf(':')
-  if (colon < 1) throw new UsageError(`The header ${JSON.stringify(line)} must be written as 'name: value'.`)
-  return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
+  return { url: `${origin}${path}`, origin, path, target: readTarget(origin, insecure) }
 }
 
 /** @throws {LoadError} if nobody accepts a connection, or has a certificate that is not trusted */

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os'
 import { ForeseenError } from '@startgrid/cli/arguments.ts'
 import type { Random } from '@startgrid/stats/random.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
-import { requestBytes } from '@startgrid/wire/request.ts'
+import { type HeaderValues, headersOf, requestBytes } from '@startgrid/wire/request.ts'
 import { authority, type Target } from '@startgrid/wire/target.ts'
 import type { Expectation } from './expectation.ts'
 
@@ -23,9 +23,9 @@ export interface LoadPlan {
   /** Default `GET`. */
   method?: string
   /** Sent with every request; a `host` header replaces the target's. */
-  headers?: Record<string, string>
-  /** Sent with every request, in UTF-8; `content-length` is added. */
-  body?: string
+  headers?: HeaderValues
+  /** Sent with every request, text in UTF-8; `content-length` is added. */
+  body?: string | Uint8Array
   /** In closed loop, each has one request in flight all the time. In open loop, requests wait while all connections are busy. */
   connections: number
   /** A connection for each request, which asks the server to close it. */
@@ -71,7 +71,7 @@ export class Requests {
   constructor(plan: Omit<LoadPlan, 'connections' | 'durationMs'>, random: Random) {
     const { target, path, method = 'GET', headers = {}, body, newConnections = false } = plan
     if (!METHODS.includes(method)) throw new LoadError(`${JSON.stringify(method)} is not an HTTP method.`)
-    const own = Object.entries(headers)
+    const own = headersOf(headers)
     try {
       for (const [name] of own) validateHeaderName(name)
       for (const header of own) validateHeaderValue(...header)

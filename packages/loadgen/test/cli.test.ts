@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempDisposable, readFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '@startgrid/cli/arguments.ts'
@@ -32,7 +35,12 @@ const WRONG: Record<string, string[]> = {
   "--connections is 'x'": [HERE, '-c', 'x'],
   '4 processes share 2 connections': [HERE, '-c', '2', '--processes', '4'],
   "--duration is '0s'": [HERE, '-d', '0s'],
-  "must be written as 'name: value'": [HERE, '-H', 'x'],
+  'needs a name, a colon and a value': [HERE, '-H', 'x'],
+  'Invalid character in header': [HERE, '-H', 'x: a\nb'],
+  'is not an HTTP method': [HERE, '--method', 'FETCH'],
+  'none, which cannot be read (ENOENT)': [HERE, '--body', '@none'],
+  'give one URL without a path': [`${HERE}a`, '--path', '/b'],
+  "--path is 'b'": [HERE, '--path', 'b'],
 }
 
 test('what is wrong with a command line is said in a sentence', () => {
@@ -49,7 +57,6 @@ test('without options: a closed loop for ten seconds', () => {
     target: { host: '127.0.0.1', port: 3000 },
     path: ['/a?b=c'],
     method: 'GET',
-    headers: { host: '127.0.0.1:3000' },
     connections: 64,
     durationMs: 10_000,
     warmupMs: 0,
@@ -69,13 +76,46 @@ test('the requests that were asked for', () => {
     'GET /%C3%A9 HTTP/1.1 | host: 127.0.0.1 |  | ',
   ])
   assert.deepEqual(requests(HERE, '--body', 'naïve', '-H', 'Host: h', '-H', 'a:b'), [
-    'POST / HTTP/1.1 | host: h | a: b | content-length: 6 |  | naïve',
+    'POST / HTTP/1.1 | Host: h | a: b | content-length: 6 |  | naïve',
   ])
+  assert.deepEqual(
+    requests('unix:/run/app.sock', '--path', '2:/a', '--path', '/b', '-H', 'x: 1', '-H', 'x:2'),
+    [
+      ...Array<string>(2).fill('GET /a HTTP/1.1 | host: localhost | x: 1 | x: 2 |  | '),
+      'GET /b HTTP/1.1 | host: localhost | x: 1 | x: 2 |  | ',
+    ],
+  )
+  assert.deepEqual(planOf('unix:/run/app.sock').target, { socketPath: '/run/app.sock' })
   assert.deepEqual(requests(HERE, '--method', 'put'), [
     'PUT / HTTP/1.1 | host: 127.0.0.1 | content-length: 0 |  | ',
   ])
   const { target, rate, expect } = planOf('https://localhost', '-k', '-r', '5', '--expect-status', '201')
   assert.deepEqual([target, rate, expect], [{ host: 'localhost', port: 443, ca: null }, 5, { status: 201 }])
+})
+
+test('a body is the bytes of a file or of standard input', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'loadgen-'))
+  const [file, socket] = ['body', 'socket'].map((name) => join(directory.path, name))
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n))
+  await writeFile(`${file}`, bytes)
+  const seen: [string | undefined, Buffer][] = []
+  const server = createServer(async (request, response) => {
+    seen.push([request.method, await buffer(request)])
+    response.end()
+  }).listen(socket)
+  await once(server, 'listening')
+  for (const [from, given] of [
+    ['@body', ''],
+    ['@-', '< body'],
+  ]) {
+    const line = `"$1" "$2" unix:socket --body ${from} -c 1 -d 10ms ${given}`
+    const options = { cwd: directory.path, env: { ...process.env, npm_lifecycle_event: '' } }
+    const { code, stdout } = await startProgram('sh', ['-c', line, 'sh', process.execPath, CLI], options)
+      .ended
+    assert.equal(code, 0, stdout)
+    assert.deepEqual(seen.splice(0).at(-1), ['POST', bytes])
+  }
+  server.close()
 })
 
 test('a report goes to standard output, and with --json also to a file; it fits 80 columns, as does the help', async () => {

@@ -1,6 +1,14 @@
 /** A header field as it stands in the message: order, case and repetition are kept. */
 export type Header = readonly [name: string, value: string]
 
+/** By name; all values of one that is repeated. */
+export type HeaderValues = Readonly<Record<string, string | readonly string[]>>
+
+/** Each value as a field of its own. */
+export function headersOf(values: HeaderValues): Header[] {
+  return Object.entries(values).flatMap(([name, all]) => [all].flat().map((value): Header => [name, value]))
+}
+
 /** Every value of a name, in order. Names are compared without case (RFC 9110 section 5.1). */
 export function headerValues(headers: readonly Header[], name: string): string[] {
   return headers.filter(([other]) => other.toLowerCase() === name).map(([, value]) => value)

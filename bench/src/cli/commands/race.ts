@@ -1,5 +1,6 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { LoadError, resolveTarget } from '@startgrid/loadgen/plan.ts'
+import { readTarget } from '@startgrid/loadgen/request.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
@@ -16,7 +17,6 @@ import {
   whatDiffers,
   withFilesOf,
 } from '../../servers/command/checkout.ts'
-import { addressOf } from '../../servers/command/origin.ts'
 import { toolsOf } from '../../servers/command/program.ts'
 import { type Measure, measureAndReport } from '../measure.ts'
 import type { Program } from '../program.ts'
@@ -80,7 +80,7 @@ function assertFits(options: RaceOptions): void {
 async function assertNear({ systems }: RaceOptions): Promise<void> {
   for (const { running } of systems) {
     if (running === undefined) continue
-    await resolveTarget(addressOf(running)).catch((error: unknown) => {
+    await resolveTarget(readTarget(running)).catch((error: unknown) => {
       throw error instanceof LoadError ? new UsageError(error.message) : error
     })
   }

@@ -1,13 +1,14 @@
 import { oneLine } from '@startgrid/cli/text.ts'
+import { readTarget } from '@startgrid/loadgen/request.ts'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { cpuSeconds, listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Experiment, System } from '../../result/experiment.ts'
+import type { Asked, Experiment, System } from '../../result/experiment.ts'
 import type { LaunchRecord } from '../../result/heat.ts'
 import type { Cell, Cores } from '../../result/result.ts'
 import { beginAccountOf, type Opened, type OpenOptions, type Server, systemOf } from '../servers.ts'
-import { addressOf, isHere, whySilent } from './origin.ts'
+import { isHere, whySilent } from './origin.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
 interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress'> {
@@ -30,10 +31,10 @@ export async function openCommands(
   const deaf = new Set<string>()
   const start = async (
     { app, title }: Cell,
-    { command, running }: System,
+    { command, running, ready = { path: '/' } }: System,
     until: AbortSignal,
   ): Promise<Running> => {
-    if (running !== undefined) return startedElsewhere(running, signal)
+    if (running !== undefined) return startedElsewhere(running, ready, signal)
     if (command === undefined) throw new Error('it has no command')
     const cpus = cores?.servers.join(',')
     const server = await startCommand(command, {
@@ -101,14 +102,14 @@ interface Running extends Pick<CommandServer, 'target' | 'pids'> {
 }
 
 /** Nothing is started there, and nothing stopped. Nobody accounts for what is on another machine. */
-async function startedElsewhere(origin: string, signal: AbortSignal): Promise<Running> {
-  const target = addressOf(origin)
+async function startedElsewhere(origin: string, ready: Asked, signal: AbortSignal): Promise<Running> {
+  const target = readTarget(origin)
   const roots = (await isHere(target)) ? listenersOf(target) : []
   return {
     target,
     pids: () => roots.flatMap(processTree),
     whyEnded: async () => {
-      const reason = await whySilent(origin, { signal })
+      const reason = await whySilent(origin, ready, { signal })
       return reason === null ? null : `it no longer responds (${reason})`
     },
     stop: async () => {},

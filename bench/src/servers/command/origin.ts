@@ -1,16 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { readTarget } from '@startgrid/loadgen/request.ts'
 import { type Failure, NoResponse } from '@startgrid/wire/reader.ts'
-import { type Target, targetOf } from '@startgrid/wire/target.ts'
+import type { Target } from '@startgrid/wire/target.ts'
+import type { Asked } from '../../result/experiment.ts'
 import { ask } from './request.ts'
 
 /** The address of a server that already runs: an origin, as `http://10.0.0.9:3000`, or `unix:/run/app.sock`. */
-
-/** Where an origin listens. */
-export function addressOf(origin: string): Target {
-  return origin.startsWith('unix:') ? { socketPath: origin.slice('unix:'.length) } : targetOf(new URL(origin))
-}
 
 /** Whether all addresses of a target are this machine's. */
 export async function isHere(target: Target): Promise<boolean> {
@@ -31,15 +28,17 @@ export async function isHere(target: Target): Promise<boolean> {
 const PATIENCE_MS = 5000
 
 /**
+ * @param asked what is raced: a server may leave all else without a response
  * @param patienceMs milliseconds until somebody must have responded, with any status
  * @returns why nobody did, a clause; null if somebody did, and after an abort
  */
 export async function whySilent(
   origin: string,
+  asked: Asked,
   { signal, patienceMs = PATIENCE_MS }: { signal?: AbortSignal; patienceMs?: number } = {},
 ): Promise<string | null> {
   try {
-    await ask(addressOf(origin), { path: '/livez' }, patienceMs, signal)
+    await ask(readTarget(origin), asked, patienceMs, signal)
     return null
   } catch (error) {
     if (!(error instanceof NoResponse)) throw error

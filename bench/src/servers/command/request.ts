@@ -1,5 +1,6 @@
 import { ask as askOnce, type Connection, openConnection } from '@startgrid/wire/client.ts'
 import type { Response } from '@startgrid/wire/reader.ts'
+import { headersOf } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Asked } from '../../result/experiment.ts'
 
@@ -7,7 +8,7 @@ import type { Asked } from '../../result/experiment.ts'
 const MOST_BYTES = 10 * 1024 * 1024
 
 function requestOf({ method = 'GET', path, headers = {}, body }: Asked) {
-  return { method, target: path, headers: Object.entries(headers), ...(body !== undefined && { body }) }
+  return { method, target: path, headers: headersOf(headers), ...(body !== undefined && { body }) }
 }
 
 /**
