@@ -83,9 +83,63 @@ registerHooks({
   assert.equal((await unread.ended).code, 0)
 })
 
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** What action/race.sh tells of a repository, whose base moved on since the pull request was opened. */
+test('the action races a pull request against what it is merged into', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'action-'))
+  t.after(() => rmSync(place, { recursive: true }))
+  writeFileSync(join(place, 'npx'), '#!/bin/sh\nprintf "%s\\n" "$@" > "$WORDS"\n', { mode: 0o755 })
+  const run = async (file: string, args: readonly string[], more: NodeJS.ProcessEnv = {}) => {
+    const env = {
+      ...process.env,
+      PATH: [place, process.env.PATH].join(delimiter),
+      WORDS: join(place, 'words'),
+      ...more,
+    }
+    return (await promisify(execFile)(file, args, { cwd: place, env })).stdout.trim()
+  }
+  const git = (words: string) =>
+    run('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words.split(' ')])
+  const commit = async (name: string) => {
+    await git(`commit --quiet --allow-empty -m ${name}`)
+    return git('rev-parse HEAD')
+  }
+  await git('init --quiet --initial-branch=main')
+  const old = await commit('old')
+  await git('checkout --quiet -b topic')
+  const head = await commit('head')
+  await git('checkout --quiet main')
+  const moved = await commit('moved')
+  const raced = async (env: NodeJS.ProcessEnv) => {
+    await run('bash', [`${ROOT}action/race.sh`], env)
+    const words = readFileSync(join(place, 'words'), 'utf8').split('\n')
+    return { base: words[words.indexOf('--git') + 1], words: words.join(' ') }
+  }
+  await git('merge --quiet --no-ff -m merged topic')
+  const event = { RACE_EVENT_BASE: old, RACE_EVENT_HEAD: head }
+  assert.equal((await raced(event)).base, moved)
+  assert.equal((await raced({ ...event, RACE_BASE: old })).base, moved, 'as README said before')
+  assert.equal((await raced({ ...event, RACE_BASE: head })).base, head, 'another one was meant')
+  const asks = {
+    RACE_HEADERS: 'accept: a\nx: 1',
+    RACE_BODY: '{"query":"{ a }"}',
+    RACE_METHOD: 'POST',
+    RACE_CORES: '2',
+  }
+  const { words } = await raced({ ...event, ...asks, RACE_READY_PATH: '/ready' })
+  assert.match(
+    words,
+    /--method POST --body {"query":"{ a }"} --ready-path \/ready --cores 2 --header accept: a --header x: 1 /,
+  )
+  await git('checkout --quiet topic')
+  assert.equal((await raced(event)).base, old, 'the branch itself, without a merge')
+  await git('merge --quiet --no-ff -m own main')
+  assert.equal((await raced({ ...event, RACE_EVENT_BASE: moved })).base, moved, 'a merge of its own')
+})
+
 /** action/comment.sh as a runner takes it. A fake `gh` answers for GitHub. */
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const HEAD = 'a'.repeat(40)
 
 /** One pull request, number 7, and the comments that it gets. */
