@@ -113,8 +113,19 @@ function percentilesOf({ p50, p90, p99, p999, max }: LoadResult['latency']): Tri
   return { p50, p90, p99, p999, max }
 }
 
-/** Offers one load, and takes what the kernel says from when all connections are open to the last response. */
-async function offer(
+/** Offers one load, and again if bodies differ only in what had not changed before. */
+async function offer(track: Track, entrant: Entrant, plan: Parameters<typeof offerOnce>[2]) {
+  const { workload, server } = entrant
+  for (let again = MOST_AGAIN; ; again--) {
+    const offered = await offerOnce(track, entrant, plan)
+    if (!offered.errors.body || again === 0 || !(await workload.learnAgain?.(server.target))) return offered
+  }
+}
+
+const MOST_AGAIN = 3
+
+/** It takes what the kernel says from when all connections are open to the last response. */
+async function offerOnce(
   { signal, beganAt }: Track,
   { cell, server, workload, generator }: Entrant,
   plan: Pick<LoadOptions, 'rate' | 'durationMs' | 'timeoutMs' | 'seed'>,
@@ -158,7 +169,7 @@ async function offer(
 }
 
 /** What a load sends, and what it holds responses to. */
-function requestOf({ expect, status = 200, isProven: _, mix, ...asked }: Workload) {
+function requestOf({ expect, status = 200, isProven: _, learnAgain: __, mix, ...asked }: Workload) {
   if (mix === undefined) return { ...asked, expect: { status, body: expect, checkEvery: 100 } }
   const drawn = mix.flatMap((one) => Array.from({ length: one.weight }, () => one))
   return {

@@ -12,7 +12,7 @@ import { unequalHeads } from '../servers/command/equal-work.ts'
 import type { Server } from '../servers/servers.ts'
 import { CellFailure, type Entrant, measureSlice, tcpCounter } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
-import { PilotError, type ProofOptions, proveEqual, workloadOf } from './proof.ts'
+import { PilotError, type ProofOptions, proveEqual, workloadsOf } from './proof.ts'
 import { LEAST_WARMUP_MS, learnWarmup, WINDOW_MS } from './warmup.ts'
 
 /**
@@ -50,9 +50,10 @@ export async function pilot(
     if (difference !== null) progress.say(`${difference.says}${difference.where}.`)
     const heads = proofs.flatMap(([first]) => first?.head ?? [])
     for (const text of unequalHeads(heads)) warn({ kind: 'race', text })
+    const workloads = workloadsOf(started, race.workload, proofs, options)
     const entrants = started.map((one, index) => ({
       ...one,
-      workload: workloadOf(race.workload, proofs[index] ?? []),
+      workload: workloads[index] ?? race.workload,
       generator,
     }))
     const notRaced = ({ cell }: Entrant, reason: string) =>

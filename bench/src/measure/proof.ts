@@ -1,12 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ForeseenError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
+import { type BodyExpectation, exactly } from '@startgrid/loadgen/expectation.ts'
 import { mean } from '@startgrid/stats/moments.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
+import { headerValue } from '@startgrid/wire/request.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import { type Asked, nameAsked, type Workload } from '../result/experiment.ts'
 import type { Cell } from '../result/result.ts'
 import type { Known } from '../servers/command/cause.ts'
 import { differenceOf, expectationOf, type Head, learn, MOST_MASKED } from '../servers/command/equal-work.ts'
-import { askOften, isExpected, quote } from '../servers/command/request.ts'
+import { ask, askOften, bodyOf, isExpected, quote } from '../servers/command/request.ts'
 import type { Entrant } from './load.ts'
 
 /** Why a race cannot be run; the message is a sentence. */
@@ -21,8 +25,9 @@ export interface ProofOptions {
   status: number | undefined
 }
 
-/** Responses of one system that tell what differs between them. */
+/** Responses of one system that tell what differs between them, over more than a second: a date or an uptime may have whole ones. */
 const RESPONSES = 5
+const SPREAD_MS = 1100
 const RESPONSE_MS = 10_000
 
 /** What a system has shown of one path. */
@@ -48,8 +53,7 @@ export async function proveEqual(
   asked: Workload,
   options: ProofOptions,
 ): Promise<{ proofs: Proof[][]; difference: Different | null }> {
-  const proofs: Proof[][] = []
-  for (const one of started) proofs.push(await proofsOf(one, asked, options))
+  const proofs = await Promise.all(started.map((one) => proofsOf(one, asked, options)))
   const cells = started.map(({ cell }) => cell)
   const difference = differenceBetween(cells, proofs)
   if (difference !== null && !options.different)
@@ -61,9 +65,11 @@ export async function proveEqual(
 
 async function proofsOf(started: Started, asked: Workload, options: ProofOptions): Promise<Proof[]> {
   const { mix, ...plain } = asked
-  const proofs: Proof[] = []
-  for (const { path, weight } of mix ?? [{ path: plain.path, weight: 1 }])
-    proofs.push({ weight, ...(await proofOfPath(started, { ...plain, path }, options)) })
+  const drawn = mix ?? [{ path: plain.path, weight: 1 }]
+  const proving = drawn.map(async ({ path, weight }) => {
+    return { weight, ...(await proofOfPath(started, { ...plain, path }, options)) }
+  })
+  const proofs = await Promise.all(proving)
   const [first] = proofs
   const other = proofs.find(({ status }) => status !== first?.status)
   if (other !== undefined)
@@ -80,6 +86,7 @@ async function proofOfPath(
 ): Promise<Omit<Proof, 'weight'>> {
   const responses: Response[] = []
   let connections = 0
+  let responseMs = 0
   const beganAt = performance.now()
   try {
     for await (const { response, connection } of askOften(server.target, asked, RESPONSE_MS)) {
@@ -88,7 +95,10 @@ async function proofOfPath(
           `${cell.title} responds to ${nameAsked(asked)} with status ${response.status} and ${quote(response)}, and ${status ?? '2xx'} was expected: see --path, --header and --expect-status.`,
         )
       connections = connection
-      if (responses.push(response) === RESPONSES) break
+      responseMs = (performance.now() - beganAt) / responses.push(response)
+      if (responses.length === RESPONSES) break
+      if (responses.length === RESPONSES - 1)
+        await sleep(Math.max(0, SPREAD_MS - (performance.now() - beganAt)))
     }
   } catch (error) {
     if (!(error instanceof NoResponse)) throw error
@@ -97,7 +107,7 @@ async function proofOfPath(
   const [first] = responses
   const last = responses.at(-1)
   if (first === undefined || last === undefined) throw new Error('it has no response')
-  const learnt = learn(responses.map(({ body }) => body))
+  const learnt = learn(responses.map(bodyOf))
   if (learnt.masked > MOST_MASKED)
     throw new PilotError(
       `${Math.round(learnt.masked * 100)} % of the bytes that ${cell.title} sends for ${nameAsked(asked)} differ from response to response (${quote(first)}, then ${quote(last)}), which proves nothing about equal work (at most ${MOST_MASKED * 100} %): ask for a --path that changes less, or name a --ready-path if it was still starting.`,
@@ -112,12 +122,13 @@ async function proofOfPath(
     asked,
     first,
     learnt,
+    isFixed: responses.every(({ body }) => body.equals(first.body)),
     status: first.status,
     masked: Math.round(learnt.masked * bytes),
-    responseMs: (performance.now() - beganAt) / RESPONSES,
+    responseMs,
     head: {
       title: cell.title,
-      names: [...new Set(first.headers.map(([header]) => header.toLowerCase()))],
+      names: [...new Set(responses.flatMap(({ headers }) => headers.map(([name]) => name.toLowerCase())))],
       bytes: Math.round(bytes + headBytes),
       closes: connections === RESPONSES,
     },
@@ -152,15 +163,61 @@ function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[][]): 
   return null
 }
 
-/** What a race asks of a system, with the right responses that it has shown. */
-export function workloadOf(asked: Workload, proofs: readonly Proof[]): Workload {
-  const [first] = proofs
-  if (first === undefined) return asked
-  const drawn = proofs.map(({ asked: { path }, weight, learnt }) => ({
+/** What a race asks of each system, with the right responses that it has shown. */
+export function workloadsOf(
+  started: readonly Started[],
+  asked: Workload,
+  proofs: readonly Proof[][],
+  options: ProofOptions,
+): Workload[] {
+  const cells = started.map(({ cell }) => cell)
+  return proofs.map((own): Workload => {
+    const workload: Workload = {
+      ...asked,
+      ...expectationsOf(own, asked),
+      ...(own[0] && { status: own[0].status }),
+      isProven: true,
+      // Of what changes every few seconds or minutes, as caches and clocks do.
+      learnAgain: async (target) => {
+        const before = own.map((proof) => ({ ...proof }))
+        for (const proof of own) await seeAgain(proof, target)
+        const hasChanged = own.some(
+          ({ learnt, isFixed }, index) =>
+            isFixed !== before[index]?.isFixed || learnt.masked !== before[index]?.learnt.masked,
+        )
+        const isEqual = options.different || differenceBetween(cells, proofs) === null
+        if (hasChanged && isEqual && own.every(({ learnt }) => learnt.masked <= MOST_MASKED)) {
+          Object.assign(workload, expectationsOf(own, asked))
+          return true
+        }
+        for (const [index, proof] of own.entries()) Object.assign(proof, before[index])
+        return false
+      },
+    }
+    return workload
+  })
+}
+
+async function seeAgain(proof: Proof, target: Target): Promise<void> {
+  const response = await ask(target, proof.asked, RESPONSE_MS).catch((error: unknown) => {
+    if (!(error instanceof NoResponse)) throw error
+  })
+  if (response?.status !== proof.status) return
+  proof.learnt = learn([bodyOf(response)], proof.learnt)
+  proof.isFixed &&= response.body.equals(proof.first.body)
+}
+
+function expectationsOf(proofs: readonly Proof[], { mix }: Workload): Pick<Workload, 'expect' | 'mix'> {
+  const drawn = proofs.map(({ asked: { path }, weight, ...proof }) => ({
     path,
     weight,
-    expect: expectationOf(learnt),
+    expect: expectOf(proof),
   }))
-  const expect = expectationOf(first.learnt)
-  return { ...asked, expect, status: first.status, isProven: true, ...(asked.mix && { mix: drawn }) }
+  return { expect: drawn[0]?.expect ?? {}, ...(mix && { mix: drawn }) }
+}
+
+function expectOf({ isFixed, first, learnt }: Pick<Proof, 'isFixed' | 'first' | 'learnt'>): BodyExpectation {
+  if (isFixed) return exactly(first.body)
+  const encoding = headerValue(first.headers, 'content-encoding')
+  return { ...expectationOf(learnt), ...(encoding !== undefined && { encoding }) }
 }

@@ -167,6 +167,8 @@ export interface Workload extends Asked {
   mix?: readonly { path: string; weight: number; expect: BodyExpectation }[]
   /** It says all that is known of the response: the length is not learnt besides. */
   isProven?: true
+  /** Asks again, after wrong bodies. @returns whether only what had not changed before is different, and is compared no longer */
+  learnAgain?(target: Target): Promise<boolean>
 }
 
 /** `GET /api/items`, and how, where that is not as usual. */

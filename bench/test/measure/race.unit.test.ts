@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { Checker } from '@startgrid/loadgen/expectation.ts'
 import { createRace, RACE_SETTINGS } from '../../src/experiment/race.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { heatsWithin } from '../../src/experiment/time.ts'
@@ -21,6 +23,8 @@ interface Subject {
   keeps?: number
   /** Errors of its load. */
   errors?: Record<string, number>
+  /** Of its first load alone. */
+  errorsOnce?: Record<string, number>
   /** Why it is no longer there after a load. */
   ended?: string
   /** Why it did not start; without a reason it is still starting. */
@@ -74,9 +78,12 @@ async function run(
   }
   const prepared = {
     start: async () => ({ running, failures, launches: async () => [], stop: async () => {} }),
-    generator: fakeGenerator(async ({ target }) => ({
-      errors: ('port' in target && ports.get(target.port)?.errors) || {},
-    })),
+    generator: fakeGenerator(async ({ target }) => {
+      const subject: Subject = ('port' in target && ports.get(target.port)) || {}
+      const { errors = {}, errorsOnce = errors } = subject
+      delete subject.errorsOnce
+      return { errors: errorsOnce }
+    }),
     progress: { begin() {}, update() {}, stop() {}, say: (text: string) => said.push(text) },
     warn: ({ text }: { text: string }) => said.push(text),
     signal: new AbortController().signal,
@@ -98,6 +105,25 @@ const ids: RequestListener = (_request, response) =>
 
 const random: RequestListener = (_request, response) =>
   response.end(Array.from({ length: 40 }, () => `<b>${Math.random()}</b>`).join(''))
+
+/** It changes each second, as a date does, and from the sixth response on. */
+const clock = (): RequestListener => {
+  const from = Date.now()
+  let count = 0
+  return (_request, response) => {
+    const seconds = Math.floor((Date.now() - from) / 1000)
+    response.setHeader(`x-${seconds}`, seconds)
+    response.end(`{"up":${seconds},"cached":${++count > 5 ? 2 : 1},"text":"${'the same'.repeat(20)}"}`)
+  }
+}
+
+/** With another id each, compressed as much as that. */
+const compressed =
+  (level: number): RequestListener =>
+  (_request, response) => {
+    const text = JSON.stringify({ id: Math.random(), text: 'the same'.repeat(99) })
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text, { level }))
+  }
 
 let underWay = 0
 /** Refuses who does not come alone. */
@@ -128,6 +154,14 @@ const REFUSED: [subjects: Record<string, Subject>, sentence: RegExp, endsInMs?: 
   [
     { broken: { respond: saying('no database', 500) } },
     /^broken responds to GET \/ with status 500 and "no database", and 2xx was expected: see --path, /,
+  ],
+  [
+    {
+      picture: {
+        respond: (_, response) => response.writeHead(500, { 'content-type': 'image/png' }).end('\x89PNG\0'),
+      },
+    },
+    /^picture responds to GET \/ with status 500 and 6 bytes of image\/png, and 2xx was expected/,
   ],
   [
     { random: { respond: random } },
@@ -161,6 +195,33 @@ for (const [subjects, sentence, endsInMs] of REFUSED)
       return error instanceof PilotError
     })
   })
+
+test('what changes each second is masked, what changes later is learnt when a load meets it, and is compared no longer', async (context) => {
+  const subjects = { before: { respond: clock(), errorsOnce: { body: 9 } }, after: { respond: clock() } }
+  const { found } = await run(context, subjects)
+  deepEqual(
+    found?.record.systems.map(({ masked }) => masked),
+    [2, 2],
+  )
+  const { before, after } = found?.race.workloads ?? {}
+  deepEqual(before?.expect, { includes: [`,"text":"${'the same'.repeat(20)}"}`, ',"cached"', '{"up"'] })
+  deepEqual(after?.expect, { includes: [`,"cached":1,"text":"${'the same'.repeat(20)}"}`, '{"up"'] })
+})
+
+test('bodies are compared as they were before they were compressed, also under load', async (context) => {
+  const { found } = await run(context, {
+    fast: { respond: compressed(1) },
+    small: { respond: compressed(9) },
+  })
+  equal(found?.record.difference, null)
+  const { expect } = found?.race.workloads?.small ?? {}
+  const checker = new Checker({ body: expect ?? {} }, 1)
+  const verdict = (text: string) => {
+    const body = gzipSync(text)
+    return checker.verdict({ status: 200, bodyLength: body.length }, body, 0)
+  }
+  deepEqual([verdict(`{"id":1,"text":"${'the same'.repeat(99)}"}`), verdict('{"id":1}')], [undefined, 'body'])
+})
 
 test('equal work is what stays the same, also of a mixture of paths; other work that is meant is told', async (context) => {
   const { found } = await run(

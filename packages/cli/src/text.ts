@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { ForeseenError } from './arguments.ts'
 
 /** Sentences and columns for people. */
 
@@ -30,7 +31,7 @@ export function indented(text: string, indent: string, columns = COLUMNS): strin
 
 /**
  * A message without its details and its full stop: the first line. If that is a path in a source file, the error that Node prints some
- * lines below is used instead.
+ * lines below is used instead. What we foresee is said whole, because advice comes last.
  */
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
@@ -40,7 +41,7 @@ export function oneLine(error: unknown): string {
     .filter((line) => line !== '')
   const thrown = others.find((line) => /^\w*Error\b/.test(line))
   const line = thrown === undefined ? first : first.replace(/\S+:\d+$/, () => thrown)
-  return line.slice(0, 300).replace(/\.$/, '')
+  return (error instanceof ForeseenError ? line : line.slice(0, 300)).replace(/\.$/, '')
 }
 
 /** `3 rounds`, `1 round` */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { UsageError } from '../src/arguments.ts'
 import { capital, listOf, oneLine, plural, wrap } from '../src/text.ts'
 
 test('lines break at spaces, before the column, and later ones are indented; long words and percentages stay whole', () => {
@@ -19,5 +20,7 @@ test('names are listed as in a sentence; counts and beginnings of sentences', ()
 
 test('an error is told in its first line, or in the one that Node prints below a path', () => {
   assert.equal(oneLine(new Error('It broke.\nat somewhere')), 'It broke')
+  const long = `${'quoted '.repeat(99)}advice`
+  assert.deepEqual([oneLine(long).length, oneLine(new UsageError(`${long}.`))], [300, long])
   assert.equal(oneLine('/a/b.ts:12\n\nTypeError: no such thing\n    at x'), 'TypeError: no such thing')
 })

@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import type { ErrorKind } from './result.ts'
 import type { Matched } from './template.ts'
 
@@ -18,6 +19,24 @@ export interface BodyExpectation {
   length?: number
   /** Texts that the body contains, in UTF-8. */
   includes?: string[]
+  /** Of the body, as `content-encoding` says it: the texts and bytes are those of the decoded one. */
+  encoding?: string
+}
+
+const DECODERS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+}
+
+/** A body as it was before it was compressed; as it is if that cannot be. */
+export function decoded(body: Buffer, encoding: string | undefined): Buffer {
+  try {
+    return DECODERS[encoding?.toLowerCase() ?? '']?.(body) ?? body
+  } catch {
+    return body
+  }
 }
 
 /** The expectation of exactly this body. */
@@ -68,12 +87,14 @@ export class Checker {
 }
 
 /** Whether a body is right: its length, and its content if that is sampled. */
-function comparison({ bytes, length, includes = [] }: BodyExpectation) {
+function comparison({ bytes, length, includes = [], encoding }: BodyExpectation) {
   const exact = bytes === undefined ? undefined : Buffer.from(bytes, 'base64')
   const parts = includes.map((text) => Buffer.from(text))
-  const hasContent = (body: Buffer) =>
-    exact?.equals(body) !== false && parts.every((part) => body.includes(part))
-  const expected = exact?.length ?? length
+  const hasContent = (sent: Buffer) => {
+    const body = decoded(sent, encoding)
+    return exact?.equals(body) !== false && parts.every((part) => body.includes(part))
+  }
+  const expected = encoding === undefined ? (exact?.length ?? length) : length
   return (bodyLength: number, body: Buffer | undefined): boolean =>
     bodyLength === (expected ?? bodyLength) && (body === undefined || hasContent(body))
 }

@@ -4,7 +4,7 @@ import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Asked } from '../../result/experiment.ts'
 import { differenceOf, type Learnt, learn } from './equal-work.ts'
-import { askOften, quote } from './request.ts'
+import { askOften, bodyOf, quote } from './request.ts'
 
 /** What a server was asked under load, and what it gave before. */
 export interface Known {
@@ -12,6 +12,8 @@ export interface Known {
   status: number
   learnt: Learnt
   first: Response
+  /** All bodies so far are those of the first one, byte by byte. */
+  isFixed: boolean
 }
 
 const PATIENCE_MS = 3000
@@ -59,7 +61,7 @@ async function otherResponse(
   for await (const { response } of askForAWhile(target, asked)) {
     if (response.status !== status)
       return `it now responds with status ${response.status}: ${quote(response)}`
-    if (differenceOf(learn([response.body]).template, learnt.template) !== undefined)
+    if (differenceOf(learn([bodyOf(response)]).template, learnt.template) !== undefined)
       return `at first it responded ${quote(first)}, and later ${quote(response)}: if it was still starting, --ready-path says what tells that it is ready`
   }
   return undefined

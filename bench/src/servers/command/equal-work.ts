@@ -54,9 +54,12 @@ export function unequalHeads(heads: readonly Head[]): string[] {
   return [...closing, ...unequal]
 }
 
-/** @param bodies several responses of one server to the same request */
-export function learn(bodies: readonly Buffer[]): Learnt {
-  const [first = [], ...others] = bodies.map(tokensOf)
+/**
+ * @param bodies several responses of one server to the same request
+ * @param known what was learnt of earlier ones
+ */
+export function learn(bodies: readonly Buffer[], known?: Learnt): Learnt {
+  const [first = [], ...others] = [...(known ? [known.template] : []), ...bodies.map(tokensOf)]
   const template = others.reduce<Template>((common, other) => commonOf(common, other), first)
   const kept = template.reduce((sum, token) => sum + (token?.length ?? 0), 0)
   const bytes = bodies.reduce((sum, { length }) => sum + length, 0) / bodies.length

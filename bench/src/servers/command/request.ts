@@ -1,6 +1,8 @@
+import { plural } from '@startgrid/cli/text.ts'
+import { decoded } from '@startgrid/loadgen/expectation.ts'
 import { ask as askOnce, type Connection, openConnection } from '@startgrid/wire/client.ts'
 import type { Response } from '@startgrid/wire/reader.ts'
-import { headersOf } from '@startgrid/wire/request.ts'
+import { headersOf, headerValue } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Asked } from '../../result/experiment.ts'
 
@@ -65,8 +67,17 @@ export function isExpected({ status }: Response, wanted: number | undefined): bo
   return wanted === undefined ? status >= 200 && status < 300 : status === wanted
 }
 
+/** The body as it was before it was compressed. */
+export function bodyOf({ body, headers }: Response): Buffer {
+  return decoded(body, headerValue(headers, 'content-encoding'))
+}
+
 /** The first 100 characters of a body, for a person's eyes: in a file, it might be a secret. */
-export function quote({ body }: Response): string {
+export function quote(response: Response): string {
+  const body = bodyOf(response)
   const text = body.toString('utf8', 0, 400).replace(/\s+/g, ' ').trim()
+  // A character may be cut in two at the end.
+  if (/\p{Cc}|\ufffd./su.test(text))
+    return `${plural(body.length, 'byte')} of ${headerValue(response.headers, 'content-type') ?? 'no text'}`
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 }
