@@ -145,18 +145,31 @@ test('logs one line per response, with the route and the trace, without the quer
   ])
 })
 
-test('a drain answers the requests of its last moment, and only these say that the connection ends', async () => {
-  const routes = () => ({ '/slow': async () => new Response(await sleep(200, 'slow')) })
-  await using app = await serve(createOptions(), routes)
+test('a drain answers what is under way and what comes after it, and tells these clients that the connection ends', async () => {
+  const options = createOptions({ KEEP_ALIVE_TIMEOUT_MS: '255000' }) // `drain` does not wait for it
+  await using app = await serve(options, () => ({
+    '/slow': async () => new Response(await sleep(200, 'slow')),
+    '/begun': () => new Response(stream()),
+  }))
+  const half = connect(Number(app.server.port), '127.0.0.1').on('error', () => {})
+  half.write('GET / HTT')
   const slow = fetch(`${app.url}/slow`)
-  await fetch(`${app.url}/livez`)
+  const begun = await fetch(`${app.url}/begun`)
   const drained = drain(app.server)
-  const late = await fetch(`${app.url}/livez`)
-  expect([late.status, late.headers.get('connection')]).toEqual([200, 'close'])
-  expect(await (await slow).text()).toBe('slow')
+  const late = fetch(`${app.url}/livez`)
+  expect(await begun.text()).toBe('begun, ended')
+  const next = fetch(`${app.url}/livez`)
+  for (const response of await Promise.all([slow, late, next]))
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close'])
   await drained
   await expect(fetch(app.url)).rejects.toThrow()
 })
+
+async function* stream() {
+  yield 'begun, '
+  await sleep(700)
+  yield 'ended'
+}
 
 // The peer is always 127.0.0.1 here. `testForwarded` has others, for the apps on Node.
 for (const [what, TRUST_PROXY, client, isTrusted] of [

@@ -1,3 +1,4 @@
+import type { Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { App } from '@startgrid/grid/apps.ts'
 import { type Launch, type LaunchOptions, launch, type Startable } from '@startgrid/grid/launcher.ts'
@@ -5,6 +6,7 @@ import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { Clients, type ClientsOptions } from './clients.ts'
+import { nearEnd, openLink } from './link.ts'
 
 interface SubjectOptions {
   readonly app: App
@@ -23,6 +25,7 @@ export class Subject {
   readonly #standIn: Startable | undefined
   readonly #launches = new Set<Launch>()
   readonly #instances = new Set<Instance>()
+  readonly #links = new Set<Server>()
   readonly #clients = new Set<Clients>()
 
   constructor({ app, nginx, signal, standIn }: SubjectOptions) {
@@ -48,6 +51,18 @@ export class Subject {
     return instance.addresses[0] ?? listen
   }
 
+  /** What NGINX has logged. */
+  errors(): string {
+    return [...this.#instances].map((instance) => instance.errors()).join('')
+  }
+
+  /** @returns where a link of 15 ms one way begins, as between two cities; it ends at `target` */
+  async link(target: Target): Promise<Target> {
+    const link = await openLink(target, 15)
+    this.#links.add(link)
+    return nearEnd(link)
+  }
+
   /** Starts clients, which end with the subject at the latest: also when a fault throws. */
   clients(options: ClientsOptions): Clients {
     const clients = new Clients(options)
@@ -59,6 +74,7 @@ export class Subject {
   async end(): Promise<void> {
     for (const clients of this.#clients) void clients.stop()
     await Promise.all([...this.#instances].map((instance) => instance.stop(1_000)))
+    for (const link of this.#links) link.close()
     for (const { child } of this.#launches) {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
     }

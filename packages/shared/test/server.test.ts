@@ -11,19 +11,20 @@ import { addressOf, drain, keepAccepting, serverOptions, trackConnections } from
 /** With a keep-alive far above the time limit of a test, so that a connection that stays would hold the server open. */
 const OPTIONS = serverOptions(Settings.parse({ KEEP_ALIVE_TIMEOUT_MS: '600000' }))
 
-/** Milliseconds until idle connections are closed, and until those that have sent nothing are. */
-const QUIET_MS = 100
+/** Milliseconds in which nothing is sent until idle connections are closed, less a look; and until those that have sent nothing are. */
+const QUIET_MS = 500
 const LINGER_MS = 2_000
 
 /** More than the buffers of a connection hold. */
 const LARGE = Buffer.alloc(20_000_000)
 
-/** A server whose `/slow` waits until it is released, and a client with one kept connection. */
+/** A server whose `/slow` waits until it is released, `/begun` after its head; and a client with one kept connection. */
 async function setUp() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const { promise: entered, resolve: enter } = Promise.withResolvers<void>()
   const server = createServer(OPTIONS, async (request, response) => {
-    if (request.url === '/slow') {
+    if (request.url === '/begun') response.write('part of the ')
+    if (request.url === '/slow' || request.url === '/begun') {
       enter()
       await released
     }
@@ -61,12 +62,12 @@ async function nextOn(client: Socket): Promise<string> {
   return String((await Promise.race([once(client, 'data'), closed]))[0])
 }
 
-/** Drains to where the first sweep is due. The timers of `node:timers/promises` go on. */
+/** Drains to where the next look would close what is idle. The timers of `node:timers/promises` go on. */
 async function drainQuietly(t: TestContext, server: Server): Promise<{ drained: Promise<void> }> {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   t.after(() => server.closeAllConnections())
   const drained = drain(server)
-  await sleep(QUIET_MS)
+  t.mock.timers.tick(QUIET_MS)
   await turn()
   return { drained }
 }
@@ -76,21 +77,61 @@ async function turn(): Promise<void> {
   for (let count = 0; count < 3; count++) await new Promise(setImmediate)
 }
 
-test('a request in flight is waited for, and new connections are refused', async () => {
-  const { server, address, ask, entered, release } = await setUp()
+test('a request in flight is waited for and says that its connection ends, and new connections are refused', async () => {
+  const { server, address, ask, said, entered, release } = await setUp()
   const order: string[] = []
   const response = ask('/slow')
   await entered
   const drained = drain(server).then(() => order.push('drained'))
   const late = connect(Number(new URL(address).port), '127.0.0.1')
   await rejects(once(late, 'connect'), { code: 'ECONNREFUSED' })
-  await sleep(300) // well past the quiet time and the first sweep
+  await sleep(700) // well past the quiet time
   order.push('released')
   release()
   equal(await response, 'response to /slow')
   await drained
-  deepEqual(order, ['released', 'drained'])
+  deepEqual([order, said], [['released', 'drained'], ['close']])
 })
+
+test('a response that has begun cannot say so, and the next request of its connection gets a response', async () => {
+  const { server, ask, said, sockets, entered, release } = await setUp()
+  const response = ask('/begun')
+  await entered
+  const drained = drain(server)
+  release()
+  equal(await response, 'part of the response to /begun')
+  await sleep(300) // looks at which it was idle
+  equal(await ask('/second'), 'response to /second')
+  await drained
+  deepEqual([sockets.size, said], [1, ['keep-alive', 'close']])
+})
+
+for (const [when, early] of [
+  ['before', 2],
+  ['while', 1],
+  ['after', 0],
+] as const) {
+  test(`of requests that a client has sent one after the other ${when} the drain begins, only the last response says that the connection ends`, async () => {
+    const { server, address, release } = await setUp()
+    const client = await openTo(server, address)
+    const send = async (count: number) => {
+      for (; count > 0; count--) {
+        client.write('GET /slow HTTP/1.1\r\nhost: a\r\n\r\n')
+        await once(server, 'request')
+      }
+    }
+    await send(early)
+    const drained = drain(server)
+    await send(2 - early)
+    release()
+    const received = await text(client)
+    await drained
+    deepEqual(
+      received.match(/connection: close|response to \/slow/gi)?.map((part) => part.toLowerCase()),
+      ['response to /slow', 'connection: close', 'response to /slow'],
+    )
+  })
+}
 
 test('a response that its client still reads is complete', async () => {
   const { server, address } = await setUp()
@@ -98,7 +139,7 @@ test('a response that its client still reads is complete', async () => {
   get(`${address}/large`, resolve)
   const response = await promise
   const drained = drain(server)
-  await sleep(300) // well past the quiet time and the first sweep
+  await sleep(700) // well past the quiet time
   equal((await buffer(response)).length, LARGE.length)
   await drained
 })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { until } from '@startgrid/cli/until.ts'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { ask, findCrossed, findFailures, LIGHT, type Tally } from '../clients.ts'
+import { REFUSED } from '../link.ts'
 import { type Fault, findBadEnding, PATIENT, type Subject } from '../subject.ts'
 
 /** An orchestrator ends an app that is in use, and no client notices. */
@@ -10,32 +11,17 @@ export const sigterm: Fault = {
   atOnce: 2,
   async run(subject) {
     return [
-      ...(await untilUndisturbed(() => drainAtOnce(subject))),
-      ...(await untilUndisturbed(() => drainWhileClientsReturn(subject))),
-      ...(await untilUndisturbed(() => drainAfterDelay(subject))),
+      ...(await drainAtOnce(subject)),
+      ...(await drainOverLink(subject)),
+      ...(await drainWhileClientsReturn(subject)),
+      ...(await drainAfterDelay(subject)),
       ...(await insist(subject)),
     ]
   },
 }
 
-interface Attempt {
-  readonly findings: readonly string[]
-  /** Findings for which a busy machine may be the reason. If the app is, they return in every attempt. */
-  readonly disturbances: readonly string[]
-}
-
-const ATTEMPTS = 6
-
-/** Tries again while a busy machine may be the reason of all findings. */
-async function untilUndisturbed(attempt: () => Promise<Attempt>): Promise<string[]> {
-  for (let left = ATTEMPTS - 1; ; left -= 1) {
-    const { findings, disturbances } = await attempt()
-    if (left === 0 || findings.length > 0 || disturbances.length === 0) return [...findings, ...disturbances]
-  }
-}
-
 /** Nobody tells the clients: on a connection that they keep they are served until it is closed, what is slow to the end. */
-async function drainAtOnce(subject: Subject): Promise<Attempt> {
+async function drainAtOnce(subject: Subject): Promise<string[]> {
   const { role, absent } = subject.app
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT } })
   const { target } = launched
@@ -51,14 +37,37 @@ async function drainAtOnce(subject: Subject): Promise<Attempt> {
   return judge(subject, launched, findings, tally)
 }
 
+/** Far clients ask again at once on their connections, also after what was under way at the signal; so does NGINX, far away. */
+async function drainOverLink(subject: Subject): Promise<string[]> {
+  const { role, absent } = subject.app
+  const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT } })
+  if (closesIdle(subject, launched)) return []
+  const target = await subject.link(launched.target)
+  const front = await subject.front(await subject.link(launched.target))
+  const paths = role === 'ssr' ? ['/?items=200'] : [LIGHT[role]]
+  if (role === 'ssr' && !absent.includes('stream')) paths.push('/stream?delay=500')
+  const groups = paths.flatMap((path) => [
+    subject.clients({ target, path, kept: 10, pauseMs: 0, untilClosed: true }),
+    subject.clients({ target: front, path, kept: 10, pauseMs: 0, statuses: [200, REFUSED] }),
+  ])
+  const allResponded = () => groups.every(({ responded }) => responded >= 20)
+  await until('far clients have not had 20 responses each way', allResponded)
+  const findings = await findBadEnding(launched, 0)
+  const tallies = await Promise.all(groups.map((clients) => clients.stop()))
+  findings.push(...tallies.flatMap((tally) => findFailures(tally, 'over a link while it drained')))
+  // NGINX sends a GET again, but not a POST.
+  const again = subject.errors().match(/prematurely closed|reset by peer/g)?.length ?? 0
+  if (again > 0) findings.push(`NGINX met a connection that was closed as idle ${again} times.`)
+  return judge(subject, launched, findings, ...tallies)
+}
+
 /**
  * Busy clients open another connection as soon as they are told to, until one is refused. If they are told while the app still listens, some
  * come back just before it stops, and are reset.
  */
-async function drainWhileClientsReturn(subject: Subject): Promise<Attempt> {
+async function drainWhileClientsReturn(subject: Subject): Promise<string[]> {
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '1000' } })
-  const neverTells = launched.ready.nginx !== undefined && !subject.nginx.keepaliveMinTimeout // NGINX before 1.27.4
-  if (neverTells) return { findings: [], disturbances: [] }
+  if (closesIdle(subject, launched)) return [] // and it never tells them
   const { target } = launched
   const clients = subject.clients({
     target,
@@ -75,7 +84,7 @@ async function drainWhileClientsReturn(subject: Subject): Promise<Attempt> {
 }
 
 /** Clients that open connections go on until readiness fails, as a load balancer does; the port is open until then. */
-async function drainAfterDelay(subject: Subject): Promise<Attempt> {
+async function drainAfterDelay(subject: Subject): Promise<string[]> {
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '3000' } })
   const clients = { path: LIGHT[subject.app.role], kept: 5, fresh: 5 }
   const direct = subject.clients({ target: launched.target, ...clients })
@@ -109,15 +118,18 @@ function untilUnready({ child, target }: Launch): Promise<void> {
   return until('readiness has not failed', isUnready)
 }
 
-/** Its log must be silent, and its kept connections must not end while a request is on its way. */
-function judge({ nginx }: Subject, { output, ready }: Launch, findings: string[], tally: Tally): Attempt {
+/** Whether it is an NGINX before 1.27.4, which closes idle client connections at once when it stops. */
+function closesIdle({ nginx }: Subject, { ready }: Launch): boolean {
+  return ready.nginx !== undefined && !nginx.keepaliveMinTimeout
+}
+
+/** Its log must be silent, and no kept connection ends while a request is on its way. */
+function judge(subject: Subject, launched: Launch, findings: string[], ...tallies: Tally[]): string[] {
   const isError = (line: string) => /"level":[56]0/.test(line) || /^\s+at /.test(line)
-  const error = output().split('\n').find(isError)
+  const error = launched.output().split('\n').find(isError)
   if (error !== undefined) findings.push(`It logged an error: ${error}`)
-  // NGINX before 1.27.4 closes idle client connections at once when it stops, so an app inside of it does.
-  const mayCross = ready.nginx !== undefined && !nginx.keepaliveMinTimeout
-  // An app closes connections that were idle for 100 ms. A busy machine may keep a client from running for longer.
-  return { findings, disturbances: mayCross ? [] : findCrossed(tally, 'while it drained') }
+  if (closesIdle(subject, launched)) return findings
+  return [...findings, ...tallies.flatMap((tally) => findCrossed(tally, 'while it drained'))]
 }
 
 /** A release: two copies of an app behind NGINX are restarted in turn. And a crash: one of them is killed. */
