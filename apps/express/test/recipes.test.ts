@@ -29,7 +29,7 @@ function start(options: AppOptions) {
     upload,
   )
   const server = createServer(createApp(options, routes))
-  chat(server, options.health)
+  chat(server, options)
   return serve(server)
 }
 

@@ -30,7 +30,7 @@ function start(options: AppOptions) {
     maxRequestBodySize: 2_000_000,
   })
   const server = node?.server as Server
-  acceptWebSockets(server, app, options.health)
+  acceptWebSockets(server, app, options)
   return serve(keepTrusted(server, TRUST_PROXY))
 }
 

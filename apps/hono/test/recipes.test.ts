@@ -4,6 +4,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
+import { acceptUpgrades } from '#shared/websockets.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
 import { takeOrigin } from '../src/forwarded.ts'
@@ -34,6 +35,7 @@ function start(options: AppOptions) {
     routes.route('/', part)
   const { fetch } = createApp(options, routes, upload)
   const server = createAdaptorServer({ fetch, websocket }) as Server
+  acceptUpgrades(server, '/chat')
   return serve(takeOrigin(server, options.config.TRUST_PROXY))
 }
 

@@ -23,7 +23,7 @@ function start(options: AppOptions) {
   const app = createApp(options, routes)
   app.use(session(app).routes())
   const server = createServer(app.callback())
-  chat(server, options.health)
+  chat(server, options)
   return serve(server)
 }
 

@@ -1,24 +1,28 @@
 // npm install ws && npm install --save-dev @types/ws
 import type { Server } from 'node:http'
 import { WebSocketServer } from 'ws'
-import type { Health } from '#shared/health.ts'
+import type { AppOptions } from '#shared/app-options.ts'
+import { acceptUpgrades, keepSockets, MAX_WAITING, refuseOtherSites } from '#shared/websockets.ts'
 
-/** Call it in server.ts, after the server is made: `chat(server, health)`. */
-export function chat(server: Server, { signal }: Health): void {
-  const sockets = new WebSocketServer({ server, path: '/chat', maxPayload: 65_536 }) // bytes of a message
+/** Call it in server.ts, after the server is made: `chat(server, { config, health, log })`. */
+export function chat(server: Server, { config, health }: AppOptions): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: 65_536, // bytes of a message
+    verifyClient: refuseOtherSites(config, []), // others that may: ['https://app.example.com']
+  })
+  keepSockets(sockets, health.signal)
 
   sockets.on('connection', (socket) => {
-    socket.on('error', () => {}) // a message that is too long, or a broken connection: ws closes it
-    const pings = setInterval(() => socket.ping(), 15_000) // proxies close a connection that is silent for longer
-    socket.once('close', () => clearInterval(pings))
-    socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }))
+    socket.on('message', (data, isBinary) => {
+      // Ask this before you send to many, too.
+      if (socket.bufferedAmount > MAX_WAITING) return socket.terminate()
+      socket.send(data, { binary: isBinary })
+    })
   })
 
-  signal.addEventListener('abort', () => {
-    sockets.close() // accepts no more
-    for (const socket of sockets.clients) socket.close(1001) // clients connect again elsewhere
-    setTimeout(() => {
-      for (const socket of sockets.clients) socket.terminate() // those that do not reply
-    }, 2_000)
+  acceptUpgrades(server, '/chat')
+  server.on('upgrade', (request, socket, head) => {
+    sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request))
   })
 }

@@ -18,7 +18,7 @@ const { upload } = await import('../recipes/upload.ts')
 function start(options: AppOptions) {
   const simple = [body, events, relay, secondPage, session, staticFiles, upload].flat()
   const server = createServer(createApp(options, [...simple, ...database(options)]))
-  chat(server, options.health)
+  chat(server, options)
   return serve(server)
 }
 

@@ -46,7 +46,7 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
     name,
     private: true,
     type: 'module',
-    engines: { node: '>=24' },
+    engines: { node: '>=24.9' },
     imports: {
       ...(hasPage && {
         '#shared/page/server.js': {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as sendRequest } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -29,6 +29,7 @@ export function testRecipes(app: string, start: Start): void {
   testSession(start)
   testEvents(start)
   testChat(start)
+  testPings(start)
   testUpload(start)
   testStatic(app, start)
   testRelay(start)
@@ -145,20 +146,108 @@ export function testChat(start: Start): void {
     equal((await Promise.race([once(late, 'open'), once(late, 'error')]))[0].type, 'error')
   })
 
+  test('chat: bytes come back as bytes', async () => {
+    await using app = await start(createOptions())
+    const socket = new WebSocket(`${app.url.replace('http', 'ws')}/chat`)
+    socket.binaryType = 'arraybuffer'
+    await once(socket, 'open')
+    socket.send(Uint8Array.of(0xff, 0xfe, 0))
+    const [{ data }] = await once(socket, 'message')
+    deepEqual(new Uint8Array(data), Uint8Array.of(0xff, 0xfe, 0))
+    socket.close()
+  })
+
+  test('chat: is for programs and pages of this site; any other request is refused with a 4xx', async () => {
+    await using app = await start(createOptions({ TRUST_PROXY: 'loopback' }))
+    const { host } = new URL(app.url)
+    for (const [status, lines] of [
+      [101, HANDSHAKE],
+      [101, `${HANDSHAKE}\r\nOrigin: ${app.url}`],
+      [101, `${HANDSHAKE}\r\nX-Forwarded-Proto: https\r\nOrigin: https://${host}`],
+      [403, `${HANDSHAKE}\r\nOrigin: https://${host}`],
+      [403, `${HANDSHAKE}\r\nOrigin: http://evil.example`],
+      [403, `${HANDSHAKE}\r\nOrigin: null`],
+      ['4..', HANDSHAKE.replace('Key', 'Lock')],
+      ['4..', HANDSHAKE.replace('13', '7')],
+      ['4..', 'Accept: */*'],
+    ] as const) {
+      const { socket, text } = await say(app.url, `GET /chat HTTP/1.1\r\n${lines}`)
+      match(text, RegExp(`^HTTP/1.1 ${status} `), lines)
+      socket.destroy()
+    }
+  })
+
+  test('chat: a client that sends and never reads is cut', async () => {
+    await using app = await start(createOptions())
+    const { socket } = await say(app.url, `GET /chat HTTP/1.1\r\n${HANDSHAKE}`)
+    socket.pause()
+    const frame = Buffer.concat([Buffer.of(0x82, 0xfe, 0xea, 0x60, 0, 0, 0, 0), Buffer.alloc(60_000)]) // its mask is 0
+    let sent = 0
+    while (!socket.destroyed && sent++ < 1_000) await new Promise((written) => socket.write(frame, written))
+    equal(socket.destroyed, true) // 60 MB would wait in memory
+  })
+
   test('chat: a client that does not reply is cut when the app stops', async () => {
     const options = createOptions()
     await using app = await start(options)
-    const { hostname, port, host } = new URL(app.url)
-    const socket = connect(Number(port), hostname)
-    const handshake = 'Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13'
-    socket.write(
-      `GET /chat HTTP/1.1\r\nHost: ${host}\r\n${handshake}\r\nSec-WebSocket-Key: ${btoa('0'.repeat(16))}\r\n\r\n`,
-    )
-    match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 101 /)
+    const { socket } = await say(app.url, `GET /chat HTTP/1.1\r\n${HANDSHAKE}`)
     options.health.drain()
     // The default of SHUTDOWN_TIMEOUT_MS is 9 s; without a limit of its own, ws would wait for 30 s.
-    await once(socket.on('error', () => {}).resume(), 'close', { signal: AbortSignal.timeout(20_000) })
+    await once(socket.resume(), 'close', { signal: AbortSignal.timeout(20_000) })
   })
+
+  test('chat: other upgrades are ignored: the app responds as without them, and the connection can be used again', async () => {
+    for (const [request, path, status] of [
+      ['GET /chat HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c', '/chat', '4..'],
+      [`GET /other HTTP/1.1\r\n${HANDSHAKE}`, '/other', 404],
+      ['GET /other HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: tea/1, websocket', '/other', 404],
+      [`${POST}\r\nUpgrade: h2c\r\nContent-Length: 18\r\n\r\n{"name":"Ada"}`, '/greetings', 201],
+      [
+        `${POST}\r\nUpgrade: tea\r\nTransfer-Encoding: chunked\r\n\r\ne\r\n{"name":"Ada"}\r\n0`,
+        '/greetings',
+        201,
+      ],
+    ] as const) {
+      const options = createOptions()
+      await using app = await start(options)
+      const { socket, text } = await say(app.url, request)
+      match(text, RegExp(`^HTTP/1.1 ${status} `), request)
+      match(text, /\r\nx-request-id: \w{32}\r\n/i)
+      match(text, /\r\nx-content-type-options: nosniff\r\n/i)
+      const { text: next } = await say(app.url, 'GET /livez HTTP/1.1\r\nConnection: close', socket)
+      match(next, /^HTTP\/1.1 200 /)
+      deepEqual(await readResponses(options, 1), [path])
+    }
+  })
+}
+
+/** Not for Bun, which pings by itself, and whose timers cannot be mocked. */
+export function testPings(start: Start): void {
+  test('chat: a client is pinged every 15 s, half of the timeout of NGINX; one that does not reply is cut', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    await using app = await start(createOptions())
+    const { socket } = await say(app.url, `GET /chat HTTP/1.1\r\n${HANDSHAKE}`)
+    for (const reply of [Buffer.of(0x8a, 0x80, 0, 0, 0, 0), Buffer.alloc(0)]) {
+      t.mock.timers.tick(15_000)
+      equal((await once(socket, 'data'))[0][0], 0x89) // RFC 6455, 5.2
+      socket.write(reply)
+      await fetch(`${app.url}/livez`) // the server has read it
+    }
+    t.mock.timers.tick(15_000)
+    await once(socket, 'close')
+  })
+}
+
+const HANDSHAKE =
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDAwMDAwMDAwMDAwMDAwMA=='
+const POST = 'POST /greetings HTTP/1.1\r\nConnection: Upgrade\r\nContent-Type: application/json'
+
+/** Sends a request, whose end it adds. @returns the connection, and the first bytes that come */
+async function say(url: string, request: string, open?: Socket) {
+  const { hostname, port, host } = new URL(url)
+  const socket = open ?? connect(Number(port), hostname).on('error', () => {})
+  socket.write(`${request.replace('\r\n', `\r\nHost: ${host}\r\n`)}\r\n\r\n`)
+  return { socket, text: String((await once(socket, 'data'))[0]) }
 }
 
 export function testUpload(start: Start): void {
