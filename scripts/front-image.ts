@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { APP_PORT, PAGE_PORT, publishedPort, serviceName } from '@startgrid/grid/compose.ts'
+import { formatListen } from '@startgrid/nginx/address.ts'
 import { renderPage, writePage } from '@startgrid/nginx/page.ts'
 import { type Front, renderNginx } from '@startgrid/nginx/render.ts'
 
@@ -33,7 +34,7 @@ const PAGE_APPS = APPS.map((app) => ({
 const SIDECAR: Front = {
   name: 'app',
   topology: 'nginx',
-  listen: { host: '0.0.0.0', port: PAGE_PORT },
+  listen: { host: '::', port: PAGE_PORT },
   upstream: { host: '127.0.0.1', port: APP_PORT },
 }
 
@@ -70,8 +71,8 @@ function render(fronts: readonly Front[], blocks: readonly string[] = []): strin
 
 function renderGridPage(): string {
   return renderPage({
-    tls: { ...CERTIFICATE, listen: '8443' },
-    listen: String(PAGE_PORT),
+    tls: { ...CERTIFICATE, listen: formatListen({ host: '::', port: 8443 }) },
+    listen: formatListen({ host: '::', port: PAGE_PORT }),
     root: PAGE,
     results: RESULTS,
     accessLog: ACCESS_LOG,
@@ -83,7 +84,7 @@ function frontOf(app: App): Front {
   return {
     name: serviceName(app),
     topology: 'nginx',
-    listen: { host: '0.0.0.0', port: publishedPort(app, 'nginx') },
+    listen: { host: '::', port: publishedPort(app, 'nginx') },
     upstream: { host: serviceName(app), port: APP_PORT },
     discovered: true,
     ...(app.role === 'ssr' && { serveAssets: ASSETS }),

@@ -20,7 +20,7 @@ export interface PageApp {
 }
 
 export interface PageOptions {
-  /** What to listen on: `127.0.0.1:8080`, or `8080` for every address of a container. */
+  /** What to listen on, such as `127.0.0.1:8080`. */
   readonly listen: string
   /** Where it speaks TLS as well, and with which certificate. */
   readonly tls?: Certificate & { readonly listen: string }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { appendFile, readFile } from 'node:fs/promises'
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { Agent, type ClientRequest, createServer, get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startNode } from '@startgrid/cli/test-programs.ts'
+import { until } from '@startgrid/cli/until.ts'
 import { type Address, claimPort } from '../src/render/address.ts'
 import { isRunning, workersOf } from '../src/run/master.ts'
 import { ANY, app, makeDirectory, nginx, request, skip } from './support.ts'
@@ -102,6 +104,30 @@ describe('cli', { skip }, () => {
     assert.match(stopped.out, /^Stopped NGINX .*; every request in flight got its response\.\n$/)
     assert.deepEqual(await cli('status'), { code: 3, out: 'NGINX is not running.\n', err: '' })
     await assert.rejects(request(listen, '/json'), { failure: 'refused' })
+  })
+
+  test('old workers of three reloads end, although a client reads a stream by each', async () => {
+    await using streams = createServer((_request, response) => {
+      const beat = setInterval(() => response.write('.'), 500)
+      response.on('close', () => clearInterval(beat))
+    }).listen(0, '127.0.0.1')
+    await once(streams, 'listening')
+    const { port } = streams.address() as AddressInfo
+    const listen = { ...ANY, port: await claimPort(ANY) }
+    await cli('start', '--listen', `127.0.0.1:${listen.port}`, '--upstream', `127.0.0.1:${port}`)
+    const master = Number(await readFile(inDirectory('nginx.pid'), 'utf8'))
+    const clients: ClientRequest[] = []
+    for (let reload = 0; reload < 3; reload += 1) {
+      const client = get({ ...listen, path: '/stream' }).on('error', () => {})
+      const [response] = (await once(client, 'response')) as [IncomingMessage]
+      response.resume().on('error', () => {})
+      clients.push(client)
+      assert.equal((await cli('reload')).code, 0)
+    }
+    await until('an old worker serves its stream', () => workersOf(master).length === 1)
+    for (const client of clients) client.destroy()
+    streams.closeAllConnections()
+    await cli('stop')
   })
 
   test('one that was killed is not running, and does not stand in the way', async () => {

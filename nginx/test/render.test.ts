@@ -19,6 +19,10 @@ test('a name is looked up again while NGINX runs, and no server is ever skipped'
   assert.match(render({ ...FRONT, discovered: true }), /server \[::1\]:3000 resolve max_fails=0;/)
 })
 
+test('every address is those of IPv4 as well', () => {
+  assert.match(render({ ...FRONT, listen: { host: '::', port: 80 } }), /listen \[::\]:80 ipv6only=off;/)
+})
+
 test('HTTP/2 as this NGINX takes it', () => {
   const certificate = { certificate: '/tls/certificate.pem', key: '/tls/key.pem' }
   const front = { ...FRONT, topology: 'nginx-tls', certificate } as const

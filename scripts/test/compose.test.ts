@@ -141,7 +141,7 @@ describe('full: Docker Compose', { skip, timeout: 3_600_000 }, () => {
   test('containers have no rights that they do not need', () => {
     const host = ['ReadonlyRootfs', 'CapDrop', 'SecurityOpt', 'RestartPolicy.Name', 'Memory']
     const format = [...host.map((name) => `{{json .HostConfig.${name}}}`), '{{.Config.User}}'].join(' ')
-    const least = /^true \["ALL"\] \["no-new-privileges:true"\] "on-failure" [1-9]\d* (?:node|bun|nginx)$/
+    const least = /^true \["ALL"\] \["no-new-privileges:true"\] "unless-stopped" [1-9]\d* (?:node|bun|nginx)$/
     for (const { Service: name, ID } of services) assert.match(inspect(ID, format), least, name)
   })
 

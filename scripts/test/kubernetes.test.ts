@@ -62,6 +62,15 @@ describe('manifests', { skip }, () => {
     judgePod(find(render('resources: [bench]'), 'Job').spec.template.spec)
   })
 
+  test('on OpenShift no pod asks for a user, and it must not be root', () => {
+    for (const component of ['nginx', 'njs', undefined]) {
+      const { spec } = find(withComponent(component, 'openshift'), 'Deployment').spec.template
+      judgePod(spec)
+      for (const { securityContext } of [spec, ...spec.containers])
+        assert.deepEqual([securityContext.runAsUser, securityContext.runAsGroup], [undefined, undefined])
+    }
+  })
+
   test('an app has time for all that it does before it ends, behind NGINX too', () => {
     for (const component of ['nginx', undefined]) {
       const { spec } = find(withComponent(component), 'Deployment').spec.template
@@ -106,7 +115,7 @@ describe('manifests', { skip }, () => {
     })
   }
 
-  for (const component of [undefined, 'autoscaling', 'gateway', 'ingress', 'nginx', 'njs'])
+  for (const component of [undefined, 'autoscaling', 'gateway', 'ingress', 'nginx', 'njs', 'openshift'])
     test(`a cluster takes an app with ${component ?? 'no component'}, strictly validated`, {
       skip: noCluster,
     }, (t) => {
@@ -131,14 +140,14 @@ describe('manifests', { skip }, () => {
 
   /** @param text an overlay, in which paths are those below deploy/kubernetes */
   function render(text: string): Manifest[] {
-    const paths = text.replaceAll(/(?<=: \[)[\w/]+(?=\])/g, `${MANIFESTS}/$&`)
+    const paths = text.replaceAll(/(?<=[[,])[\w/]+/g, `${MANIFESTS}/$&`)
     writeFileSync(`${overlay}/kustomization.yaml`, `kind: Kustomization\n${paths}\n`)
     return parseAllDocuments(kubectl('kustomize', overlay)).map((document) => document.toJS())
   }
 
-  function withComponent(component: string | undefined): Manifest[] {
-    const line = component === undefined ? '' : `components: [components/${component}]`
-    return render(`resources: [example/fastify]\n${line}`)
+  function withComponent(...components: (string | undefined)[]): Manifest[] {
+    const lines = components.filter((one) => one !== undefined).map((one) => `components/${one}`)
+    return render(`resources: [example/fastify]\ncomponents: [${lines}]`)
   }
 })
 
@@ -174,11 +183,17 @@ describe('full: the example in a cluster whose nodes have the images', {
   before(() => {
     kubectlIn('create', 'namespace', NAMESPACE)
     kubectlIn('label', 'namespace', NAMESPACE, 'pod-security.kubernetes.io/enforce=restricted')
-    write(
-      'fastify',
-      'resources: [../../../deploy/kubernetes/example/fastify]\ncomponents: [../../../deploy/kubernetes/components/nginx]',
-    )
-    write('koa', 'resources: [../../../deploy/kubernetes/example/koa]')
+    // OpenShift would choose such a user.
+    const user = { op: 'add', path: '/spec/template/spec/securityContext/runAsUser', value: 1_000_650_000 }
+    const patch = { target: { kind: 'Deployment' }, patch: JSON.stringify([user]) }
+    for (const [name, parts] of [
+      ['fastify', ['nginx', 'openshift']],
+      ['koa', ['openshift']],
+    ] as const) {
+      const paths = parts.map((part) => `../../../deploy/kubernetes/components/${part}`)
+      const components = `components: [${paths}]\npatches: ${JSON.stringify([patch])}`
+      write(name, `resources: [../../../deploy/kubernetes/example/${name}]\n${components}`)
+    }
     for (const name of ['fastify', 'koa']) kubectlIn('apply', '-k', `${place}/${name}`)
     kubectlIn('wait', '--for=condition=Available', 'deployment', '--all', '--timeout=600s')
   }, LIMIT)

@@ -1,5 +1,6 @@
 import express, { type Request, type Router } from 'express'
 import type { AppOptions } from '#shared/app-options.ts'
+import { dropPorts } from '#shared/forwarded.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { livez, readyz } from './health.ts'
@@ -30,6 +31,11 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
     },
   })
 
+  if (config.TRUST_PROXY)
+    app.use((request, _response, next) => {
+      dropPorts(request)
+      next()
+    })
   app.use(setRequestId)
   app.use((_request, response, next) => {
     response.set(SECURITY_HEADERS)

@@ -6,6 +6,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { AppOptions } from '#shared/app-options.ts'
+import { dropPorts } from '#shared/forwarded.ts'
 import { limitSilence } from '#shared/handler-timeout.ts'
 import { requestId } from '#shared/request-id.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
@@ -46,6 +47,7 @@ export function createApp({ config, health, log }: AppOptions, routes: FastifyPl
     drained = drain(app.server)
   })
   app.addHook('onRequest', (request, reply, done) => {
+    if (config.TRUST_PROXY) dropPorts(request.raw)
     // `handlerTimeout` also ends streams that are well.
     limitSilence(reply.raw, config.HANDLER_TIMEOUT_MS)
     // On Node's response: `reply.headers()` saves 6 of 66 µs, but a route that writes to `reply.raw` would have none.

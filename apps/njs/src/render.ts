@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
+import { formatListen } from '@startgrid/nginx/address.ts'
 import { jsEngine, loadModule, type Nginx } from '@startgrid/nginx/find.ts'
 import { standardOutput } from '@startgrid/nginx/launch.ts'
 import {
@@ -48,7 +48,7 @@ export function renderConfig({ nginx, config, routes, modules }: Options, main: 
     ACCESS_LOG: ['info', 'debug', 'trace'].includes(LOG_LEVEL) ? log : 'off',
     REAL_IP: proxies.map((range) => `set_real_ip_from ${range};`).join(' '),
     PROXIES: proxies.map((range) => `${range} 1;`).join(' '),
-    LISTEN: `${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`,
+    LISTEN: formatListen({ host: HOST, port: PORT }),
     ASSETS: join(DIST, 'assets'),
     MAX_QUEUE_WAIT_MS: String(MAX_QUEUE_WAIT_MS),
     ROUTES: routes,

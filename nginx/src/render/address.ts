@@ -16,6 +16,11 @@ export function formatAddress({ host, port }: Pick<Address, 'host' | 'port'>): s
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
+/** What follows `listen`. NGINX takes `[::]` for IPv6 alone, unless it is told otherwise. */
+export function formatListen(address: Pick<Address, 'host' | 'port'>): string {
+  return formatAddress(address) + (address.host === '::' ? ' ipv6only=off' : '')
+}
+
 /** The way people and NGINX call an upstream: `127.0.0.1:3000` or `unix:/run/app.sock`. */
 export function formatUpstream(upstream: Upstream): string {
   return 'socketPath' in upstream ? `unix:${upstream.socketPath}` : formatAddress(upstream)

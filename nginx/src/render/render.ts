@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { type Address, formatAddress, formatUpstream, type Upstream } from './address.ts'
+import { type Address, formatListen, formatUpstream, type Upstream } from './address.ts'
 
 /** How a request reaches the app through NGINX. `direct` is not in the list, because it needs no NGINX. */
 export const TOPOLOGIES = ['nginx', 'nginx-tls'] as const
@@ -154,6 +154,8 @@ export function renderMain(
     // Docker 29 gives a container 1,024 files. Started by Node, NGINX has all that the system allows.
     ...(contained === true ? [`worker_rlimit_nofile ${2 * connections};`] : userLine()),
     `worker_processes ${workers};`,
+    // Docker waits 10 s before it kills. It also ends the old workers of a reload whose clients read a stream.
+    'worker_shutdown_timeout 9s;',
     `pid "${join(dir, 'nginx.pid')}";`,
     `error_log stderr ${errorLevel};`,
     'events {',
@@ -188,7 +190,7 @@ function renderFront(front: Front, { accessLog = 'off', http2 }: RenderOptions):
   const tls = front.certificate && renderTls(front.certificate, http2)
   return fill(readTemplate('keep-alive.conf.template'), {
     NAME: front.name,
-    LISTEN: `${formatAddress(front.listen)}${tls?.parameters ?? ''}`,
+    LISTEN: `${formatListen(front.listen)}${tls?.parameters ?? ''}`,
     TLS: tls?.lines ?? '',
     SERVERS: upstreams.map((upstream) => formatServer(upstream, front.discovered)).join('\n    '),
     ZONE: front.discovered === true || upstreams.length > 1 ? `zone ${front.name} 64k;` : '',

@@ -110,8 +110,8 @@ const IN_FRONT = {
   '${NAME}': 'app',
   '${ZONE}': 'zone app 64k;',
   '${SERVERS}': 'server app:3000 resolve max_fails=0;',
-  '${LISTEN}': '8080',
-  '${TLS}': `listen 8443 ssl;
+  '${LISTEN}': '[::]:8080 ipv6only=off',
+  '${TLS}': `listen [::]:8443 ipv6only=off ssl;
     http2 on;
     ssl_certificate "/tmp/edge/fullchain.pem";
     ssl_certificate_key "/tmp/edge/privkey.pem";
@@ -132,7 +132,7 @@ const IN_NGINX = {
   '${ACCESS_LOG}': '/dev/stdout app if=$logged',
   '${REAL_IP}': '# set_real_ip_from 10.0.0.0/8;',
   '${PROXIES}': '# 10.0.0.0/8 1;',
-  '${LISTEN}': '3000',
+  '${LISTEN}': '[::]:3000 ipv6only=off',
   '${ASSETS}': 'dist/assets',
   '${MAX_QUEUE_WAIT_MS}': '250',
   '${DIR}': '/tmp',

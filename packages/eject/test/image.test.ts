@@ -17,6 +17,13 @@ const cases: Record<string, string[]> = {
   'express/hello': [],
   'njs/hello': [],
 }
+const askInJavaScript = "fetch('http://[::1]:3000/readyz').then((r) => process.exit(r.ok ? 0 : 1))"
+/** IPv4 is asked by the suite. */
+const ASK_BY_IPV6 = {
+  node: ['node', '--eval', askInJavaScript],
+  bun: ['bun', '--eval', askInJavaScript],
+  nginx: ['curl', '--fail', 'http://[::1]:3000/readyz'],
+}
 const run = (words: readonly string[], options = {}) => startProgram('docker', words, options).ended
 
 for (const [name, options] of Object.entries(cases)) {
@@ -51,6 +58,8 @@ for (const [name, options] of Object.entries(cases)) {
     }
     try {
       await compose('up', '--build', '--wait')
+      await compose('exec', '-T', 'app', ...ASK_BY_IPV6[app.runtime])
+      if (isBehind) await compose('exec', '-T', 'nginx', 'curl', '--fail', 'http://[::1]:8080/readyz')
       const [{ absent = [], role = 'hello' } = {}] = findApps(name)
       const target = { host: '127.0.0.1', port: isBehind ? NGINX_PORT : PORT }
       const report = await checkConformance({ target, role, absent, compressed: isBehind })

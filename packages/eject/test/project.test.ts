@@ -204,7 +204,10 @@ test('NGINX in front of a project is configured as it is here', () => {
   ok(app)
   const { files, read } = make(app, ['nginx'])
   const config = read('nginx/nginx.conf')
-  match(config, /^ {4}server \{\n {8}listen 8080;\n {8}listen 8443 ssl;$/m)
+  match(
+    config,
+    /^ {4}server \{\n {8}listen \[::\]:8080 ipv6only=off;\n {8}listen \[::\]:8443 ipv6only=off ssl;$/m,
+  )
   doesNotMatch(config, /\$\{|\{\{|startgrid/)
   for (const [, file = ''] of config.matchAll(/^ *include ((?:http|server)\/[\w-]+\.conf);$/gm))
     ok(files.has(`nginx/${file}`), file)

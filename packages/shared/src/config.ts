@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import proxyaddr from 'proxy-addr'
 import { z } from 'zod'
 
@@ -6,7 +7,11 @@ if (!process.execArgv.includes('--conditions=development')) process.env.NODE_ENV
 
 /** The settings, by the names of their environment variables. Add your own here. */
 export const Settings = z.object({
-  HOST: z.string().default('127.0.0.1'),
+  /** `::` is every address, of IPv4 as well. Where the kernel has no IPv6, it is 0.0.0.0. */
+  HOST: z
+    .string()
+    .default('127.0.0.1')
+    .transform((host) => (host === '::' && lacksIPv6() ? '0.0.0.0' : host)),
   /** 0: the system picks one. */
   PORT: integer(0, 65_535).default(3000),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -43,6 +48,10 @@ export function readConfig<Output>(
 
 function integer(min: number, max: number) {
   return z.coerce.number().int().min(min).max(max)
+}
+
+function lacksIPv6(): boolean {
+  return process.platform === 'linux' && !existsSync('/proc/net/if_inet6')
 }
 
 /** @returns whether an address is trusted, as Express and Fastify take it; false: there is no proxy */

@@ -23,11 +23,19 @@ export function readForwarded(
   if (trusts === false || !trusts(socket.remoteAddress, 0))
     return { client: socket.remoteAddress, scheme: 'http', host }
   const request = { headers, socket } as IncomingMessage
+  dropPorts(request)
   return {
     client: proxyaddr(request, trusts),
     scheme: lastOf(headers['x-forwarded-proto']) ?? 'http',
     host: lastOf(headers['x-forwarded-host']) ?? host,
   }
+}
+
+/** Some proxies name the client with its port: `203.0.113.7:4711`, `[2001:db8::7]:4711`. Afterwards X-Forwarded-For has addresses only. */
+export function dropPorts({ headers }: Pick<IncomingMessage, 'headers'>): void {
+  const list = headers['x-forwarded-for']?.toString()
+  if (list?.includes(':'))
+    headers['x-forwarded-for'] = list.replaceAll(/\[([\da-f:.]+)\](?::\d+)?|((?:\d+\.){3}\d+):\d+/gi, '$1$2')
 }
 
 function lastOf(list: string | string[] | undefined): string | undefined {

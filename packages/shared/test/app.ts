@@ -146,6 +146,8 @@ const CASES: [what: string, peer: string, forwardedFor: string, client: string, 
   ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', CLIENT, CLIENT, true],
   ['a trusted IPv6 peer', 'fd00::1', '2001:db8::7', '2001:db8::7', true],
   ['two proxies, and a forged entry', '10.0.0.1', `192.0.2.1, ${CLIENT}, 10.0.0.2`, CLIENT, true],
+  ['a proxy that adds ports', '10.0.0.1', `192.0.2.1, ${CLIENT}:4711, 10.0.0.2:80`, CLIENT, true],
+  ['a proxy that adds brackets', 'fd00::1', '[2001:db8::7]:4711, [fd00::2]', '2001:db8::7', true],
   ['a peer that is not trusted', '198.51.100.1', CLIENT, '198.51.100.1', false],
 ]
 

@@ -1,7 +1,8 @@
 import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, mkdtempSync, openSync } from 'node:fs'
+import fs, { closeSync, constants, mkdtempSync, openSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,6 +33,16 @@ const readSettings = (env: Record<string, string>) =>
     console.log(JSON.stringify(readConfig(Settings.extend({ API_KEY: z.string() }))))`,
     env,
   ).ended
+
+test('`::` is every address, also without IPv6 in the kernel', (t) => {
+  t.mock.method(fs, 'existsSync', (path: string) => path !== '/proc/net/if_inet6')
+  t.after(syncBuiltinESMExports)
+  syncBuiltinESMExports()
+  equal(Settings.parse({ HOST: '::' }).HOST, process.platform === 'linux' ? '0.0.0.0' : '::')
+  t.mock.restoreAll()
+  syncBuiltinESMExports()
+  equal(Settings.parse({ HOST: '::1' }).HOST, '::1')
+})
 
 test('an empty variable is one that is not set', async () => {
   const { code, stdout } = await readSettings({ PORT: ' ', TRUST_PROXY: '', LOG_LEVEL: 'warn', API_KEY: 'x' })
