@@ -24,7 +24,8 @@ option method "${RACE_METHOD:-}"
 option body "${RACE_BODY:-}"
 option ready-path "${RACE_READY_PATH:-}"
 option cores "${RACE_CORES:-}"
-option fail-on-regression "${RACE_LIMIT:-}"
+option within "${RACE_WITHIN:-}"
+[ "${RACE_FAIL:-}" != true ] || words+=(--fail-if-slower)
 while IFS= read -r header; do option header "$header"; done <<< "${RACE_HEADERS:-}"
 for path in ${RACE_PATH:-/}; do words+=(--path "$path"); done
 

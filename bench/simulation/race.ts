@@ -1,7 +1,10 @@
+import { mean } from '@startgrid/stats/moments.ts'
 import { createRace, RACE_SETTINGS } from '../src/experiment/race.ts'
 import { createStudyResult } from '../src/experiment/result.ts'
 import { analyse } from '../src/judge/analysis.ts'
+import { knowsAll, WITHIN } from '../src/judge/verdict.ts'
 import { runHeats } from '../src/measure/heats.ts'
+import { planStarts } from '../src/measure/race.ts'
 import type { Experiment } from '../src/result/experiment.ts'
 import type { Finding, PilotRecord } from '../src/result/figures.ts'
 import type { Result } from '../src/result/result.ts'
@@ -24,31 +27,58 @@ const PILOT: PilotRecord = {
 }
 
 interface RaceOptions {
-  heats: number
-  precision: number | null
+  /** Starts of each, judged at their end; null: as many as the time of a race by default has, with looks. */
+  heats: number | null
   seed: number
 }
 
+/** Of three minutes, in milliseconds: the pilot and the end of a race. */
+const TIME = 180_000
+const BESIDE = 10_000
+
+/** What two open loops add to one of the first starts, in seconds: the simulated generator offers closed ones. */
+const OPEN_LOOPS = 0.5
+
 async function raceInWorld(
   world: World,
-  { heats, precision, seed }: RaceOptions,
-): Promise<{ finding: Finding; heats: number }> {
+  { heats, seed }: RaceOptions,
+): Promise<{ finding: Finding; heats: number; planned: number }> {
   const systems = PAIR.map((name) => ({ name }))
   const experiment = withoutOpenLoop(createRace({ systems, requests: [{ path: '/' }], connections: 32 }))
   const result: Result = {
-    ...createStudyResult(experiment, { profile: 'full', heats, seed }, ''),
+    ...createStudyResult(experiment, { profile: 'full', heats: heats ?? LEAST, seed }, ''),
     pilots: [PILOT],
   }
   Object.assign(result.settings, RACE_SETTINGS, { cores: { server: 0, servers: [0], generator: 1 } })
-  if (precision !== null) result.settings.precision = precision
   for (const cell of result.cells) cell.warmupMs = PILOT.warmupMs
   const { generator, start } = simulate(world, result)
-  const run = { ...silentRun(result), experiment, start, generator }
-  await onClockOf(world, () => runHeats(run))
+  const rates = new Map(result.cells.map(({ id }) => [id, RATE]))
+  const paces = new Map([[RACE, { startMs: START_MS, rates, openRate: RATE / 2 }]])
+  const run = {
+    ...silentRun(result),
+    experiment,
+    generator,
+    start: (...which: Parameters<typeof start>) => {
+      if (result.heats.length < LEAST) world.now += OPEN_LOOPS
+      return start(...which)
+    },
+  }
+  if (heats === null) {
+    run.endsAt = TIME - BESIDE
+    planStarts(result, { paces, leftMs: run.endsAt, fillsTime: true })
+  }
+  const isEnough = knowsAll(WITHIN, false)
+  await onClockOf(world, () => runHeats(run, { paces, isEnough }))
   const [finding] = analyse(experiment, result).findings
   if (finding === undefined) throw new Error('The race found nothing.')
-  return { finding, heats: result.heats.length }
+  return { finding, heats: result.heats.length, planned: result.settings.heats }
 }
+
+/** Starts that should fit, as of a real race. */
+const LEAST = 10
+/** Requests per second of the simulated servers, and what a start of both takes, in milliseconds. */
+const RATE = 40_000
+const START_MS = 340
 
 /** The simulated generator offers closed loops. */
 function withoutOpenLoop(experiment: Experiment): Experiment {
@@ -58,15 +88,17 @@ function withoutOpenLoop(experiment: Experiment): Experiment {
 
 /** Of many races, in which `after` costs `factor` times what `before` costs. */
 export interface RaceScore {
-  /** Intervals that hold the truth. */
+  /** Intervals that hold the truth: of all races, and of those that stopped early. */
   coverage: Share
-  /** Races in which a difference is shown. */
+  early: Share
+  /** Races in which a difference is shown, and in which there is said to be none within the margin. */
   shown: Share
-  /** Medians, as parts of 1: of half-widths, and of the difference that is said to be found in 4 of 5 runs. */
+  alike: Share
+  /** The medians of half-widths and of said differences where one is shown, as parts of 1. */
   halfWidth: number
-  smallest: number
-  /** Median and most. */
-  heats: [number, number]
+  said: number
+  /** Mean, most. */
+  starts: [number, number]
 }
 
 /** @throws {RangeError} if there is no such scenario */
@@ -76,27 +108,35 @@ export async function studyRaces(
 ): Promise<RaceScore> {
   const scenario = SCENARIOS[name]
   if (scenario === undefined) throw new RangeError(`There is no scenario ${name}.`)
-  const score = { coverage: new Share(), shown: new Share() }
-  const found: { halfWidth: number; smallest: number; heats: number }[] = []
+  const score = { coverage: new Share(), early: new Share(), shown: new Share(), alike: new Share() }
+  const found: { halfWidth: number; said: number; heats: number }[] = []
   for (let index = 0; index < runs; index++) {
     const world = new World(scenario, options.seed * 1_000_003 + index, { names: PAIR, factor })
-    const { finding, heats } = await raceInWorld(world, { ...options, seed: options.seed * 7_919 + index })
-    const { low, high } = finding.ratio ?? { low: null, high: null }
+    const { finding, heats, planned } = await raceInWorld(world, {
+      ...options,
+      seed: options.seed * 7_919 + index,
+    })
+    const { value = Number.NaN, low = null, high = null } = finding.ratio ?? {}
     if (low === null || high === null) continue
-    score.coverage.add(low <= 1 / factor && 1 / factor <= high)
-    score.shown.add((finding.pAdjusted ?? 1) < 0.05)
+    const holds = low <= 1 / factor && 1 / factor <= high
+    score.coverage.add(holds)
+    const isShown = finding.verdict === 'differs'
+    if (isShown || finding.verdict === 'alike') if (heats < planned) score.early.add(holds)
+    score.shown.add(isShown)
+    score.alike.add(finding.verdict === 'alike')
     const halfWidth = halfWidthOf({ low, high }) ?? Number.NaN
-    found.push({ halfWidth, smallest: (finding.smallest ?? Number.NaN) - 1, heats })
+    found.push({ halfWidth, said: isShown ? 1 / value - 1 : Number.NaN, heats })
   }
-  const at = (of: keyof (typeof found)[number], part = 0.5) =>
+  const medianOf = (of: 'halfWidth' | 'said') =>
     quantile(
-      found.map((one) => one[of]),
-      part,
+      found.map((one) => one[of]).filter((one) => !Number.isNaN(one)),
+      0.5,
     )
+  const starts = found.map(({ heats }) => heats)
   return {
     ...score,
-    halfWidth: at('halfWidth'),
-    smallest: at('smallest'),
-    heats: [at('heats'), at('heats', 1)],
+    halfWidth: medianOf('halfWidth'),
+    said: medianOf('said'),
+    starts: [mean(starts), Math.max(...starts)],
   }
 }

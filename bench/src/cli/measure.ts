@@ -3,11 +3,11 @@ import { formatMinutes } from '@startgrid/cli/numbers.ts'
 import { createProgress, listenForInterruption } from '@startgrid/cli/progress.ts'
 import { COLUMNS, indented, plural, wrap } from '@startgrid/cli/text.ts'
 import { plannedMs } from '../experiment/time.ts'
-import { isTested, LEAST_STARTS } from '../judge/findings.ts'
 import { wrongCells } from '../judge/gates.ts'
+import { isSlower, WITHIN } from '../judge/verdict.ts'
 import type { RunContext } from '../measure/preparation.ts'
 import { prepareOutput, writeReports } from '../report/output.ts'
-import { describeCaught, describeRegression } from '../report/race.ts'
+import { formatMargin } from '../report/race.ts'
 import { describeReach } from '../report/summary.ts'
 import { type Experiment, isStudy } from '../result/experiment.ts'
 import type { Result } from '../result/result.ts'
@@ -40,14 +40,14 @@ export type Measure = (context: Omit<RunContext, 'download'>) => Promise<Result>
 interface Wanted {
   output: string | undefined
   json: string | undefined
-  /** Of `--fail-on-regression`, as a part of 1. */
-  failOn?: number | null
+  /** A slower system fails a race: `--fail-if-slower`. */
+  fails?: boolean
 }
 
 /** @returns the exit code */
 export async function measureAndReport(
   all: readonly Measure[],
-  { output, json, failOn = null }: Wanted,
+  { output, json, fails = false }: Wanted,
   { results }: Program,
 ): Promise<number> {
   const directory = prepareOutput(output, json, results)
@@ -70,7 +70,7 @@ export async function measureAndReport(
       progress.stop()
     }
     store(result) // what could not be saved is an error now
-    const end = sayEnd(result, failOn, signal.aborted)
+    const end = sayEnd(result, fails, signal.aborted)
     exitCode = Math.max(exitCode, end.code)
     await writeReports(result, join(directory, nameOf(result, 'report')), { json, closing: end.sentences })
     if (signal.aborted) break
@@ -83,18 +83,17 @@ function nameOf({ experiment }: Result, otherwise: string): string {
   return isStudy(experiment) ? experiment.name : otherwise
 }
 
-/** What is said last, and the exit code. @param limit as of `judgeRegressions` */
+/** What is said last, and the exit code. @param fails whether a slower system fails the command */
 export function sayEnd(
   result: Result,
-  limit: number | null,
+  fails: boolean,
   isInterrupted: boolean,
 ): { sentences: string[]; code: number } {
   if (isInterrupted)
     return { sentences: ['Interrupted: what was measured before is above and in the files.'], code: 0 }
-  const { regressions, caught, unjudged } = judgeRegressions(result, limit)
+  const { regressions, unknown } = fails ? judgeRegressions(result) : { regressions: [], unknown: [] }
   const failed = [...whyRunFailed(result), ...regressions]
-  if (failed.length > 0) return { sentences: [...caught, ...failed], code: 1 }
-  return { sentences: [...caught, ...unjudged], code: unjudged.length > 0 ? 2 : 0 }
+  return { sentences: [...unknown, ...failed], code: failed.length > 0 ? 1 : 0 }
 }
 
 /**
@@ -117,24 +116,19 @@ export function whyRunFailed(result: Result): string[] {
   ]
 }
 
-/**
- * What `--fail-on-regression` of a race of commands says, in sentences: `regressions` fail the command with exit code 1. Where nothing could be judged,
- * `unjudged` is exit code 2, because green would say that nothing was found. `caught` is what a race without a regression would have found.
- * @param limit as a part of 1; null: it was not asked for
- */
-function judgeRegressions(
-  { analysis, cells: [first] }: Result,
-  limit: number | null,
-): Record<'regressions' | 'caught' | 'unjudged', string[]> {
-  if (limit === null) return { regressions: [], caught: [], unjudged: [] }
-  const findings = analysis?.findings ?? []
-  const own = findings.filter((one) => one.under === first?.system && isTested(one))
-  const regressions = own.flatMap((finding) => describeRegression(finding, limit) ?? [])
+/** Who is slower than the first system by more than the margin: sentences, and whether the command fails for it. */
+function judgeRegressions({ analysis, cells: [first], settings: { within = WITHIN } }: Result) {
+  const own = (analysis?.findings ?? []).filter((one) => !one.isTwin && one.under === first?.system)
+  const slower = own.filter((one) => isSlower(one, within) === true)
   return {
-    regressions,
-    caught: regressions.length > 0 ? [] : own.map((finding) => describeCaught(finding, limit)),
-    unjudged: findings.some((one) => !one.isTwin && !isTested(one))
-      ? [`--fail-on-regression says nothing without ${LEAST_STARTS} starts of each system: exit code 2.`]
-      : [],
+    regressions: slower.map(
+      ({ over, under, race }) =>
+        `${over} is slower than ${under} by more than ${formatMargin(within)} (${race}): exit code 1.`,
+    ),
+    unknown: own.flatMap((one) =>
+      one.verdict !== null && isSlower(one, within) !== null
+        ? []
+        : `It is not known whether ${one.over} is slower than ${one.under} by more than ${formatMargin(within)} (${one.race}): exit code 0.`,
+    ),
   }
 }

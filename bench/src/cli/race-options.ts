@@ -11,14 +11,17 @@ import { formatTarget } from '@startgrid/wire/target.ts'
 import { namesOf, withoutValues } from '../experiment/command-line.ts'
 import type { RaceSystem, Weighted } from '../experiment/race.ts'
 import { withoutFolder } from '../experiment/result.ts'
+import { WITHIN } from '../judge/verdict.ts'
 import { withoutQueryValues } from '../result/experiment.ts'
 import { RACE } from './options.ts'
 
 /** What `race` is asked to do. */
 export type RaceOptions = ReturnType<typeof readRaceOptions>
 
-/** Starts of each system, if nobody says how many. */
+/** Starts of each system that should fit, and those of one that is alone. */
 const HEATS = 10
+/** Milliseconds. */
+const USUAL_TIME = 180_000
 
 /** @throws {UsageError} in one sentence */
 export function readRaceOptions(args: readonly string[], program: string) {
@@ -40,6 +43,7 @@ export function readRaceOptions(args: readonly string[], program: string) {
   const usual = git.length === 1 ? [...git, 'working tree'] : git
   const names = readNames(values.name, git.length > 0 ? [...usual] : namesOf(positionals))
   const directory = directoryOfPerson()
+  const { heats, 'max-time': maxTimeMs = heats === undefined ? USUAL_TIME : undefined } = values
   return {
     ...values,
     /** As a person types it: `pnpm bench race`. */
@@ -55,9 +59,12 @@ export function readRaceOptions(args: readonly string[], program: string) {
     /** Where the person typed. */
     directory,
     requests,
-    heats: values.heats ?? HEATS,
-    fillsTime: values.heats === undefined && values.precision === null && values['max-time'] !== undefined,
-    maxTimeMs: values['max-time'],
+    heats: heats ?? HEATS,
+    /** One alone has nothing to be compared with. */
+    fillsTime: heats === undefined && (names.length > 1 || values['max-time'] !== undefined),
+    maxTimeMs,
+    within: values.within ?? WITHIN,
+    fails: values['fail-if-slower'],
     /** Systems may send different responses. Of two commits that is normal. */
     different: values['different-responses'] || git.length > 0,
     status,

@@ -8,6 +8,14 @@ export const BEYOND = 100
 /** Launches below which each contributes no more than a share of so many. */
 const LEAST_LAUNCHES = 3
 
+/** Starts of a race that has as many as fit: later ones are for what decides. */
+const MOST_LAUNCHES = 10
+
+/** Heats in which latencies are measured. */
+export function latencyHeats({ heats, looks }: Pick<Settings, 'heats' | 'looks'>): number {
+  return looks === undefined ? heats : Math.min(heats, MOST_LAUNCHES)
+}
+
 /**
  * How long a load must last so that a percentile may be printed; a tenth more, because arrivals are random.
  * @param rate requests per second, above 0
@@ -24,11 +32,12 @@ export function durationFor(percentile: number, rate: number, share: number, { m
  */
 export function openLoopsMs(
   cells: readonly Pick<Cell, 'openLoop'>[],
-  { openLoop, heats }: Pick<Settings, 'openLoop' | 'heats'>,
+  { openLoop, ...settings }: Pick<Settings, 'openLoop' | 'heats' | 'looks'>,
   rate?: number,
 ): number {
   if (openLoop === null) return 0
-  const each = rate === undefined ? openLoop.maxMs : durationFor(99, rate, shareOf(heats), openLoop)
+  const each =
+    rate === undefined ? openLoop.maxMs : durationFor(99, rate, shareOf(latencyHeats(settings)), openLoop)
   return cells.filter((cell) => cell.openLoop).length * each
 }
 

@@ -22,8 +22,8 @@ export interface RaceOptions {
   rate?: number | undefined
 }
 
-/** Of short heats: many launches say more than long ones. */
-export const RACE_SETTINGS = { slices: 16, sliceMs: 50, openLoop: { minMs: 300, maxMs: 1500 } }
+/** Half of a heat starts and warms servers that need a second for it: more slices would say more, and fewer launches less. */
+export const RACE_SETTINGS = { slices: 32, sliceMs: 50, openLoop: { minMs: 300, maxMs: 1500 } }
 
 /** Either a command or a server that runs already. */
 export type RaceSystem = Pick<System, 'command' | 'running' | 'ready' | 'commit' | 'tools'> & { name: string }

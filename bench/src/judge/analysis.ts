@@ -20,12 +20,10 @@ export function analyse(
   { systems, races, claims, steps = [], costs }: Omit<Experiment, 'name'>,
   measured: Measured,
 ): Analysis {
-  const { heats, settings } = measured
+  const { heats } = measured
   const [twin = null] = Object.keys(systems).filter((name) => systems[name]?.twinOf !== undefined)
   const judged = judgeCells(measured)
-  // The spread of the first heats said how many follow. By the spread of all, intervals would hold the truth in 93.4 % only (docs/race.md).
-  const spreadFrom = settings.precision === undefined ? undefined : settings.heats
-  const comparisons = new Comparisons(judged, races, spreadFrom)
+  const comparisons = new Comparisons(judged, races)
   const cells = judged.map((one) => figuresOf(one, comparisons, heats))
   const openRates = Object.keys(races).flatMap((name) => {
     const rate = openRateOf(heats, name)

@@ -55,9 +55,8 @@ export class Comparisons {
   /**
    * Systems of a race that ranks apps are compared within their topology. Launches vary for the same reasons in all of them, so their variances have one
    * prior; heats are fitted apart, for a slow minute need not slow NGINX as much as the apps.
-   * @param spreadFrom heats whose spread says how sure the means of all are (Stein 1945); default all
    */
-  constructor(judged: readonly JudgedCell[], races: Experiment['races'], spreadFrom?: number) {
+  constructor(judged: readonly JudgedCell[], races: Experiment['races']) {
     const valid = judged.filter((one) => one.void === null)
     this.#layouts = [...Map.groupBy(valid, ({ cell }) => cell.race)].flatMap(([race, own]) => {
       const groups = isRanked(races[race])
@@ -72,12 +71,7 @@ export class Comparisons {
           const layout = { race, metric, cells, names: cells.map(({ app }) => app) }
           return rows.length === 0 ? [] : [{ ...layout, values: rows.map(({ logs }) => logs) }]
         })
-        const fitted = fitLayouts(layouts)
-        if (spreadFrom === undefined) return fitted
-        const first = fitLayouts(
-          layouts.map((one) => ({ ...one, values: one.values.map((logs) => logs.slice(0, spreadFrom)) })),
-        )
-        return fitted.map((one, index) => ({ ...one, variances: first[index]?.variances ?? null }))
+        return fitLayouts(layouts)
       })
     })
   }

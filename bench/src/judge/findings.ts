@@ -1,11 +1,13 @@
+import { toInterval } from '@startgrid/stats/estimate.ts'
 import { mean, median } from '@startgrid/stats/moments.ts'
 import type { Finding, PilotRecord } from '../result/figures.ts'
 import type { Heat } from '../result/heat.ts'
 import { ALL_METRICS, METRICS } from '../result/metrics.ts'
 import type { Cell } from '../result/result.ts'
-import { adjust, type Comparisons, smallestRatio } from './comparisons.ts'
+import type { Comparisons } from './comparisons.ts'
 import { CPU_DECIDES_ABOVE } from './disturbance.ts'
 import type { Measured } from './launches.ts'
+import { levelOf, startsNeeded, verdictOf, WITHIN } from './verdict.ts'
 
 /** Fewer pairs are not tested: of 8 races of equal servers with 2 or 3 starts on a busy machine, 3 showed a difference. */
 export const LEAST_STARTS = 5
@@ -14,8 +16,8 @@ export const LEAST_STARTS = 5
 export const FULL_CORES = 0.9
 
 /**
- * Each system against those before it, by the one figure per path that decides. Holm's correction is over paths and systems. The twin is compared with
- * the system that it equals, and not tested.
+ * Each system against those before it, by the one figure per path that decides. All pairs share the level (Bonferroni), so that their intervals hold
+ * together. The twin is compared with the system that it equals, and not tested.
  * @param twin is the last one, and equals the first; null if there is none
  */
 export function findingsOf(
@@ -23,6 +25,7 @@ export function findingsOf(
   twin: string | null,
   compareOf: Comparisons['compare'],
 ): Finding[] {
+  const { heats, settings } = measured
   const pairs = measured.pilots.flatMap(({ race, decides: byPilot, systems }) => {
     const taken = takenIn(race, measured)
     return systems.flatMap(({ system: under }, index) =>
@@ -33,37 +36,34 @@ export function findingsOf(
           // Of a server on another machine it is not known.
           const hasCpu = compareOf(race, 'cpu', over, under) !== null
           const decides = hasCpu && taken !== null && taken > CPU_DECIDES_ABOVE ? 'cpu' : byPilot
-          return { race, decides, taken, over, under } as const
+          const comparison = compareOf(race, decides, over, under)
+          const { estimate = null, starts = 0 } = comparison ?? {}
+          const isTwin = over === twin
+          const tested = isTwin || starts < LEAST_STARTS ? null : estimate
+          return { race, decides, taken, over, under, isTwin, starts, comparison, tested } as const
         }),
     )
   })
-  const compared = pairs.map((pair) => {
+  const count = pairs.filter(({ tested }) => tested !== null).length
+  const within = settings.within ?? WITHIN
+  return pairs.map(({ comparison, tested, ...pair }) => {
     const { race, decides, over, under } = pair
-    const comparison = compareOf(race, decides, over, under)
-    const isEnough = over !== twin && comparison !== null && comparison.starts >= LEAST_STARTS
-    return { ...pair, comparison, p: isEnough ? comparison.p : null }
-  })
-  const adjusted = adjust(compared)
-  return compared.map((pair) => {
-    const { race, decides, taken, over, under, comparison } = pair
-    const { estimate = null } = comparison ?? {}
-    const pAdjusted = adjusted.get(pair) ?? null
+    const level = levelOf(settings, heats.filter((heat) => heat.race === race).length, count)
+    const ratio = tested === null ? (comparison?.ratio ?? null) : toInterval(tested, level)
+    const verdict = ratio === null || tested === null ? null : verdictOf(ratio, within)
     const stall = stallOf(pair, measured)
     return {
-      race,
-      decides,
-      taken,
-      over,
-      under,
-      ratio: comparison?.ratio ?? null,
-      pAdjusted,
-      isTwin: over === twin,
-      starts: comparison?.starts ?? 0,
-      smallest: estimate === null || pAdjusted === null ? null : smallestRatio(estimate, adjusted.size),
+      ...pair,
+      ratio,
+      verdict,
+      needed:
+        tested === null || verdict !== 'open'
+          ? null
+          : startsNeeded(tested, { starts: pair.starts, within, level }),
       others: ALL_METRICS.flatMap((metric) => {
         if (metric === decides || !METRICS[metric].compared) return []
-        const ratio = compareOf(race, metric, over, under)?.ratio ?? null
-        return ratio === null ? [] : [{ metric, ratio }]
+        const other = compareOf(race, metric, over, under)?.ratio ?? null
+        return other === null ? [] : [{ metric, ratio: other }]
       }),
       ...(stall !== undefined && { stall }),
     }
@@ -77,11 +77,6 @@ function takenIn(race: string, { heats }: Measured): number | null {
     .flatMap(({ slices }) => slices.filter(({ phase }) => phase === 'measure'))
     .flatMap(({ disturbance: { serverForeign } }) => serverForeign ?? [])
   return parts.length === 0 ? null : mean(parts)
-}
-
-/** Whether there were enough starts to tell the systems apart. */
-export function isTested({ pAdjusted }: Pick<Finding, 'pAdjusted'>): boolean {
-  return pAdjusted !== null
 }
 
 /** Those of a pair whose cost still fell when the pilot ended: they may have been cold while they were measured. */

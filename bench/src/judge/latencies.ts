@@ -1,7 +1,7 @@
 import { formatRate } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { countsOf, mergeHistograms } from '@startgrid/loadgen/recording.ts'
-import { BEYOND, shareOf } from '../experiment/open-loop.ts'
+import { BEYOND, latencyHeats, shareOf } from '../experiment/open-loop.ts'
 import type { Figures } from '../result/experiment.ts'
 import type { OpenLoop } from '../result/figures.ts'
 import type { Heat, Trial } from '../result/heat.ts'
@@ -30,10 +30,11 @@ export interface OpenLoops {
 export function openLoopsOf(
   { id, openLoop }: Cell,
   heats: readonly Heat[],
-  { heats: planned }: Pick<Settings, 'heats'>,
+  settings: Pick<Settings, 'heats' | 'looks'>,
 ): OpenLoops | null {
   if (!openLoop) return null
-  const own = heats.map(({ trials }) => trials.filter(({ cell }) => cell === id))
+  const planned = latencyHeats(settings)
+  const own = heats.slice(0, planned).map(({ trials }) => trials.filter(({ cell }) => cell === id))
   // Half of the launches, and two for an interval.
   const least = Math.max(Math.min(2, own.length), own.length / 2)
   const isCounted = ({ counted }: Used) => counted >= least
@@ -47,14 +48,14 @@ export function openLoopsOf(
   // One heat in which it stalled says nothing of what it can do.
   const slow = heats.flatMap(({ commonRate }) => (commonRate?.tooSlow.includes(id) ? commonRate : []))
   const voidedBecause =
-    slow.length > heats.length / 2
+    slow.length > own.length / 2
       ? `${formatRate(slow[0]?.rate ?? 0)} requests per second are more than 90 % of what it can do`
       : (whyVoid(own.flat()) ?? (used.some(isCounted) ? null : tooFew))
   const valid = voidedBecause === null ? used : []
   const late = valid.filter((one) => one.isLate && !isCounted(one)).map(({ metric }) => metric)
   const shown = valid.filter(isCounted)
   return {
-    launches: own.map((_, heat) =>
+    launches: heats.map((_, heat) =>
       Object.fromEntries(
         shown.flatMap(({ metric, seconds }) => (seconds[heat] ? [[metric, seconds[heat]]] : [])),
       ),

@@ -1,5 +1,5 @@
 import { shuffle } from '@startgrid/stats/random.ts'
-import { commonRate, durationFor, MOST_PART, shareOf } from '../experiment/open-loop.ts'
+import { commonRate, durationFor, latencyHeats, MOST_PART, shareOf } from '../experiment/open-loop.ts'
 import { isQuiet } from '../judge/disturbance.ts'
 import { isSpoiled } from '../judge/latencies.ts'
 import { type Experiment, isProbe } from '../result/experiment.ts'
@@ -28,7 +28,7 @@ export function baseOf(
 
 interface CommonRate {
   experiment: Pick<Experiment, 'claims' | 'races'>
-  settings: Pick<Settings, 'heats' | 'openLoop'>
+  settings: Pick<Settings, 'heats' | 'looks' | 'openLoop'>
   /** Requests per second, if an earlier heat has found them. */
   known: number | undefined
 }
@@ -44,13 +44,15 @@ export async function measureAtCommonRate(
   const base = baseOf(experiment, planned.race).flatMap((system) => capacities.get(system)?.rate ?? [])
   const rate = known ?? commonRate(base)
   if (signal.aborted || asked.length === 0 || rate === null || settings.openLoop === null) return
+  const heats = latencyHeats(settings)
+  if (planned.heat > heats) return
   // What a system can do while others take its core says nothing.
   const isSlow = ({ cell }: Entrant) => {
     const capacity = capacities.get(cell.system)
     return capacity?.isQuiet === true && rate > capacity.rate * MOST_PART
   }
   record.commonRate = { rate, tooSlow: asked.filter(isSlow).map(({ cell }) => cell.id) }
-  const durationMs = durationFor(99, rate, shareOf(settings.heats), settings.openLoop)
+  const durationMs = durationFor(99, rate, shareOf(heats), settings.openLoop)
   const wanted = asked.filter((one) => !isSlow(one))
   for (const entrant of shuffle(wanted, random))
     await attempt(course, entrant.cell, async () => {

@@ -3,12 +3,12 @@ import { formatMinutes, formatShort } from '@startgrid/cli/numbers.ts'
 import { oneLine, plural } from '@startgrid/cli/text.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
-import { expectedRaceMs, LEAST_HEATS, MOST_HEATS, type Pace } from '../experiment/time.ts'
+import { expectedRaceMs, LEAST_HEATS, type Pace } from '../experiment/time.ts'
 import { analyse } from '../judge/analysis.ts'
 import { wrongCells } from '../judge/gates.ts'
 import { openRateOf } from '../judge/latencies.ts'
+import type { IsEnough } from '../judge/verdict.ts'
 import { isProbe, isRanked, type ProbeRace } from '../result/experiment.ts'
-import type { Finding } from '../result/figures.ts'
 import type { Heat } from '../result/heat.ts'
 import type { Cell, Result } from '../result/result.ts'
 import type { Start } from '../servers/servers.ts'
@@ -20,8 +20,10 @@ import type { PreparedRun } from './preparation.ts'
 export type HeatsRun = Omit<PreparedRun, 'save' | 'download'>
 
 interface HeatsOptions {
-  /** Heats per race that a person asked for, so that one that is dropped is told; default all that are planned. */
+  /** Heats per race without which a reader is warned; default all that are planned. */
   asked?: number
+  /** Asked at each planned look, of commands. */
+  isEnough?: IsEnough
   /** What pilots have found, by race. */
   paces?: ReadonlyMap<string, Pace>
 }
@@ -32,38 +34,39 @@ interface HeatsOptions {
  */
 export async function runHeats(
   run: HeatsRun,
-  { asked = run.result.settings.heats, paces = new Map() }: HeatsOptions = {},
+  { asked = run.result.settings.heats, paces = new Map(), isEnough = () => false }: HeatsOptions = {},
 ): Promise<void> {
   const { experiment, result, progress, signal } = run
-  const { heats: count, precision } = result.settings
+  const { heats: count, looks = [] } = result.settings
   const isOfCommands = result.pilots.length > 0
-  const most = precision === undefined ? count : MOST_HEATS
-  /** Found out once. */
-  let needed: number | undefined
-  const isEnough = ({ heat }: PlannedHeat) => {
+  let looked = 0
+  const mayEnd = ({ heat }: PlannedHeat) => {
     // What has failed once is void, and the others have nothing to be compared with.
     if (wrongCells(result).size > 0) return true
-    if (precision === undefined || heat <= count) return false
-    needed ??= heatsFor(precision, count, analyse(experiment, result).findings)
-    return heat > needed
+    const starts = heat - 1
+    if (starts === looked || !looks.includes(starts)) return false
+    looked = starts
+    return isEnough(analyse(experiment, result).findings)
   }
   for (let isFirst = true; ; isFirst = false) {
-    const open = openHeats(run, most, paces)
+    const open = openHeats(run, paces)
     const [next] = open
     const leftMs = run.endsAt - performance.now()
-    if (signal.aborted || next === undefined || (isOfCommands && isEnough(next))) return
+    if (signal.aborted || next === undefined || (isOfCommands && mayEnd(next))) return
     if (next.heat > (isOfCommands ? 0 : LEAST_HEATS) && next.expectedMs > leftMs)
       return warnOfDropped(run, asked, open, leftMs)
-    const planned = open.filter(({ heat }) => heat <= count)
-    const expectedMs = sumOf(planned)
+    const expectedMs = sumOf(open)
     if (isFirst) {
-      progress.say(`${plural(planned.length, 'heat')}, about ${formatMinutes(expectedMs)} (minutes:seconds).`)
+      const most = looks.length > 1 ? 'At most ' : ''
+      progress.say(
+        `${most}${plural(open.length, 'heat')}, about ${formatMinutes(expectedMs)} (minutes:seconds).`,
+      )
       progress.begin(expectedMs)
     }
     const title = experiment.name === '' ? '' : `${experiment.name}, `
-    const step = `${title}${next.race}, heat ${next.heat} of ${Math.max(count, next.heat)}`
+    const step = `${title}${next.race}, heat ${next.heat} of ${count}`
     const before = spentMs(result)
-    const total = before + Math.max(expectedMs, next.expectedMs)
+    const total = before + expectedMs
     const isDone = await runOne(run, {
       planned: next,
       expectedMs: next.expectedMs,
@@ -73,17 +76,6 @@ export async function runHeats(
     if (!signal.aborted && !isDone) return warnOfDropped(run, asked, open, 0)
     if (!signal.aborted) run.store()
   }
-}
-
-/**
- * Heats after which intervals will be as narrow as that, from the spread in the first ones alone. Looking at the difference itself would
- * favour lucky runs (Stein 1945, Annals of Mathematical Statistics 16:243).
- */
-function heatsFor(precision: number, heats: number, findings: readonly Finding[]): number {
-  const wide = findings.map(({ ratio }) =>
-    ratio === null || ratio.low === null || ratio.high === null ? 0 : Math.log(ratio.high / ratio.low) / 2,
-  )
-  return Math.min(MOST_HEATS, Math.ceil(heats * (Math.max(0, ...wide) / Math.log1p(precision)) ** 2))
 }
 
 /** A heat that takes much longer than expected is given up. */
@@ -102,11 +94,7 @@ interface OpenHeat extends PlannedHeat {
 }
 
 /** Those that are not done yet, in their order. */
-function openHeats(
-  { experiment, result }: HeatsRun,
-  most: number,
-  paces: ReadonlyMap<string, Pace>,
-): OpenHeat[] {
+function openHeats({ experiment, result }: HeatsRun, paces: ReadonlyMap<string, Pace>): OpenHeat[] {
   const expected = new Map(
     Object.entries(experiment.races).flatMap(([name, race]) => {
       const cells = validCells(result, name)
@@ -117,7 +105,7 @@ function openHeats(
     }),
   )
   const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
-  return planHeats([...expected.keys()], most, result.seed)
+  return planHeats([...expected.keys()], result.settings.heats, result.seed)
     .filter(({ race, heat }) => !done.has(`${race} ${heat}`))
     .map((heat) => ({ ...heat, expectedMs: expected.get(heat.race) ?? 0 }))
 }

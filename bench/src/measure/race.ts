@@ -1,8 +1,11 @@
 import { plural } from '@startgrid/cli/text.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
+import { planLooks } from '@startgrid/stats/looks.ts'
+import { latencyHeats } from '../experiment/open-loop.ts'
 import { RACE_SETTINGS } from '../experiment/race.ts'
-import { ENDING_MS, heatsWithin, type Pace, type Paces, type Planned, roundMs } from '../experiment/time.ts'
+import { ENDING_MS, MOST_HEATS, type Pace, type Paces, type Planned, roundMs } from '../experiment/time.ts'
 import { LEAST_STARTS } from '../judge/findings.ts'
+import type { IsEnough } from '../judge/verdict.ts'
 import { type Experiment, isProbe } from '../result/experiment.ts'
 import type { Result, Warning } from '../result/result.ts'
 import { openCommands } from '../servers/command/open.ts'
@@ -17,8 +20,9 @@ interface RaceRun extends RunContext, ProofOptions {
   guard: Guard
   /** Of the servers. */
   cores: number
-  /** As many starts as there is time for, but not fewer than planned. */
+  /** As many starts as there is time for, until it is enough. */
   fillsTime: boolean
+  isEnough: IsEnough
   /** Of what was prepared. */
   warnings: readonly Warning[]
 }
@@ -31,7 +35,7 @@ interface RaceRun extends RunContext, ProofOptions {
 export async function runRace(
   experiment: Experiment,
   result: Result,
-  { guard, cores, fillsTime, warnings, ...context }: RaceRun,
+  { guard, cores, fillsTime, isEnough, warnings, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
   const paces = new Map<string, Pace>()
@@ -51,29 +55,59 @@ export async function runRace(
       paces.set(name, found.pace)
       result.pilots.push(found.record)
     }
-    const { settings } = result
-    const asked = settings.heats
-    const leftMs = prepared.endsAt - performance.now()
-    if (!fitsLatencies(leftMs, result, paces)) {
-      settings.openLoop = null
-      context.progress.say(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)
-    }
-    if (fillsTime) settings.heats = heatsWithin(leftMs, asked, result, paces)
-    const timeOf = (slices: number) => roundMs({ ...result, settings: { ...settings, slices } }, paces)
-    while (settings.slices > LEAST_PASSES && asked * timeOf(settings.slices) > leftMs) settings.slices -= 1
-    const fit = Math.floor(leftMs / timeOf(settings.slices))
-    const least = Math.min(LEAST_STARTS, asked)
-    if (fit < least) {
-      const spentMs = (settings.maxTimeMs ?? 0) - leftMs
-      const enough = Math.ceil((spentMs + (least + 1) * timeOf(LEAST_PASSES)) / 10_000) * 10
-      throw new PilotError(
-        `${fit === 0 ? 'No start' : `Only ${plural(fit, 'start')}`} of each system would fit into --max-time, because one takes ${Math.ceil(timeOf(LEAST_PASSES) / 1000)} s, and ${least} are needed: give it ${enough}s.`,
-      )
-    }
-    if (fit < settings.heats)
-      context.progress.say(`${fit} of ${plural(asked, 'start')} of each system will fit into --max-time.`)
-    await runHeats({ ...prepared, experiment: known }, { asked, paces })
+    const asked = result.settings.heats
+    const plan = { paces, leftMs: prepared.endsAt - performance.now(), fillsTime }
+    for (const text of planStarts(result, plan)) context.progress.say(text)
+    const least = fillsTime ? LEAST_STARTS : asked
+    await runHeats({ ...prepared, experiment: known }, { asked: least, paces, isEnough })
   })
+}
+
+/**
+ * How many starts, how long they are, and when the race is looked at: in the settings of the result. Where ten starts do not fit, they become shorter.
+ * @param leftMs milliseconds after the pilot
+ * @returns what a person must know, in sentences
+ * @throws {PilotError} if not enough starts fit for a verdict
+ */
+export function planStarts(
+  result: Result,
+  { paces, leftMs, fillsTime }: { paces: Paces; leftMs: number; fillsTime: boolean },
+): string[] {
+  const { settings } = result
+  const asked = settings.heats
+  const said: string[] = []
+  if (fillsTime) settings.looks = []
+  if (!fitsLatencies(leftMs, result, paces)) {
+    settings.openLoop = null
+    said.push(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)
+  }
+  const timeOf = (slices: number) => roundMs({ ...result, settings: { ...settings, slices } }, paces)
+  while (settings.slices > LEAST_PASSES && asked * timeOf(settings.slices) > leftMs) settings.slices -= 1
+  const fit = startsWithin(leftMs, result, paces)
+  const least = Math.min(LEAST_STARTS, asked)
+  if (fit < least) {
+    const spentMs = (settings.maxTimeMs ?? 0) - leftMs
+    const enough = Math.ceil((spentMs + (least + 1) * timeOf(LEAST_PASSES)) / 10_000) * 10
+    throw new PilotError(
+      `${fit === 0 ? 'No start' : `Only ${plural(fit, 'start')}`} of each system would fit into --max-time, because one takes ${Math.ceil(timeOf(LEAST_PASSES) / 1000)} s, and ${least} are needed: give it ${enough}s.`,
+    )
+  }
+  if (fillsTime) {
+    settings.heats = Math.min(MOST_HEATS, fit)
+    settings.looks = planLooks(LEAST_STARTS, settings.heats)
+  } else if (fit < asked)
+    said.push(`${fit} of ${plural(asked, 'start')} of each system will fit into --max-time.`)
+  return said
+}
+
+/** Starts after those with open loops are shorter. */
+function startsWithin(leftMs: number, result: Result, paces: Paces): number {
+  const { settings } = result
+  const eachMs = roundMs(result, paces)
+  const first = Math.floor(leftMs / eachMs)
+  const latencies = latencyHeats({ ...settings, heats: first })
+  const leanMs = roundMs({ ...result, settings: { ...settings, openLoop: null } }, paces)
+  return first === latencies ? first : latencies + Math.floor((leftMs - latencies * eachMs) / leanMs)
 }
 
 /** Of a heat: fewer say too little. */

@@ -9,8 +9,9 @@ import {
 } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
-import { isShown } from '../judge/comparisons.ts'
-import { FULL_CORES, isTested, LEAST_STARTS, unsteadyOf } from '../judge/findings.ts'
+import { MOST_HEATS } from '../experiment/time.ts'
+import { FULL_CORES, LEAST_STARTS, unsteadyOf } from '../judge/findings.ts'
+import { speedOf, WITHIN } from '../judge/verdict.ts'
 import type { CellFigures, Finding, PilotRecord } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
@@ -57,11 +58,16 @@ function ratiosOf({ decides, ratio, others }: Finding): Finding['others'] {
 
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
 function describeFinding(finding: Finding, result: Result): string {
-  const { decides, stall, race } = finding
+  const { decides, stall, race, starts } = finding
+  const { looks } = result.settings
   const unsteady = unsteadyOf(finding, result.pilots)
+  const isEarly = looks !== undefined && starts < (looks.at(-1) ?? 0) && isDecided(finding)
   const where = [
     placeOf(race, result, decides === 'rate'),
     ...(unsteady.length === 0 ? [] : [`${listOf(unsteady)} may have been cold`]),
+    ...(finding.verdict === null
+      ? []
+      : [`${isEarly ? 'stopped after ' : ''}${plural(starts, 'start')}, ${formatTime(spentMs(result))}`]),
   ].join('; ')
   const format = (wait: number) => `${wait.toFixed(wait < 1 ? 3 : 1)} s`
   // Figures leave such moments out.
@@ -70,6 +76,27 @@ function describeFinding(finding: Finding, result: Result): string {
       ? ''
       : `; but ${stall.system} stopped responding for ${format(stall.seconds)} in the typical start, the other for ${format(stall.other)}`
   return `${describeRatio(finding, result, where)}${stalled}`
+}
+
+function isDecided({ verdict }: Finding): boolean {
+  return verdict === 'differs' || verdict === 'alike'
+}
+
+/** Milliseconds from the pilot to the last heat. */
+function spentMs({ startedAt, finishedAt, heats }: Result): number {
+  if (finishedAt !== null) return Date.parse(finishedAt) - Date.parse(startedAt)
+  return heats.reduce((sum, { seconds }) => sum + 1000 * seconds, 0)
+}
+
+/** `52 s`, `3 minutes` */
+function formatTime(ms: number): string {
+  if (ms < 99_500) return `${Math.round(ms / 1000)} s`
+  return `${Number((ms / 60_000).toFixed(1))} minutes`
+}
+
+/** `3 %` */
+export function formatMargin(within: number): string {
+  return `${Number((100 * within).toFixed(2))} %`
 }
 
 /** `32 connections, /api/items`; the connections are the same for all. */
@@ -82,13 +109,14 @@ function placeOf(race: string, { cells: [first] }: Result, hasConnections = true
 const WIDE = 2
 
 function describeRatio(finding: Finding, result: Result, where: string): string {
-  const { decides, over, under, isTwin, ratio, smallest } = finding
+  const { decides, over, under, isTwin, ratio, verdict } = finding
   if (ratio === null) return describeVoid(finding, result, where)
   if (isTwin)
     return `${over} (a twin, the noise of this race): ${formatRatioInterval(ratio)} times ${under} by what decides (${where})`
   const { low, high, value } = ratio
-  if (low === null || high === null || smallest === null) return describeFew(finding, result, where)
-  if (!isShown(finding)) return describeNone(finding, { low, high, smallest }, where)
+  if (low === null || high === null || verdict === null) return describeFew(finding, result, where)
+  if (verdict === 'open') return describeOpen(finding, result, where)
+  if (verdict === 'alike') return describeAlike(finding, result, where)
   const isRate = decides === 'rate'
   const verb = isRate ? 'handles' : 'needs'
   const what = isRate ? 'requests per second at saturation' : 'CPU per request'
@@ -128,42 +156,30 @@ function describeFew(
   return `Only ${counted}: no verdict on ${over} and ${under}; ${advice} (${where})`
 }
 
-function describeNone(
-  { decides, over, under }: Finding,
-  { low, high, smallest }: { low: number; high: number; smallest: number },
-  where: string,
-): string {
-  if (high > WIDE * low)
-    return `No difference shown: the ${decides === 'rate' ? 'rate' : 'CPU per request'} of ${over} is ${formatRatio(low)} to ${formatRatio(high)} times that of ${under}, which is too wide to say more (${where})`
-  // A cost of 1.02 is 2 % slower; so is a rate of 1 / 1.02.
-  const [slow, fast] = decides === 'rate' ? [1 / low, high] : [high, 1 / low]
-  const side = (factor: number, word: string, opposite: string) =>
-    factor >= 1 ? `${formatPercent(factor - 1)} ${word}` : `${formatPercent(1 / factor - 1)} ${opposite}`
-  const range = `between ${side(slow, 'slower', 'faster')} and ${side(fast, 'faster', 'slower')}`
-  // Its own interval may exclude 1 where several are compared.
-  const alone =
-    low > 1 || high < 1 ? '; alone, this pair would differ, but not among as many as were compared' : ''
-  return `No difference shown: ${over} is ${range} than ${under}; ${formatPercent(smallest - 1)} would be found in 4 of 5 runs${alone} (${where})`
+/** `after is as fast as before, within 3 % (−1.1 to +1.9 %; …)` */
+function describeAlike(finding: Finding, { settings: { within = WITHIN } }: Result, where: string): string {
+  const { low, high } = speedOf(finding) ?? { low: 1, high: 1 }
+  const sign = (part: number) => `${part < 0 ? '−' : '+'}${formatPercent(Math.abs(part))}`
+  return `${finding.over} is as fast as ${finding.under}, within ${formatMargin(within)} (${sign(low - 1).replace(' %', '')} to ${sign(high - 1)}; ${where})`
 }
 
-/**
- * What is slower by more than the limit with its whole interval: a rate below 1 − limit, or CPU per request above 1 / (1 − limit), which a full
- * core turns into that rate.
- * @returns a sentence; null if it is not
- */
-export function describeRegression(
-  { race, decides, over, under, ratio }: Finding,
-  limit: number,
-): string | null {
-  const cost = ratio === null ? null : decides === 'rate' ? ratio.high && 1 / ratio.high : ratio.low
-  if (cost === null || cost <= 1 / (1 - limit)) return null
-  return `${over} is slower than ${under} by more than ${formatPercent(limit)} (${race}): exit code 1.`
-}
-
-/** Green does not mean safe. @param smallest of a finding that was tested: not null */
-export function describeCaught({ race, over, smallest }: Finding, limit: number): string {
-  const caught = 1 - (1 - limit) / (smallest ?? 1)
-  return `${race}: no slowdown of ${over} by more than ${formatPercent(limit)} is shown; this race would have caught one of ${formatPercent(caught)} in 4 of 5 runs.`
+/** What is not known, and what would probably do. */
+function describeOpen(finding: Finding, result: Result, where: string): string {
+  const { decides, over, under, needed, starts } = finding
+  const ms = spentMs(result)
+  const minutes = Math.ceil(((needed ?? 0) * ms) / starts / 60_000)
+  const enough =
+    result.settings.looks === undefined ? plural(needed ?? 0, 'start') : plural(minutes, 'minute')
+  const advice =
+    needed === null ? `more than ${MOST_HEATS} starts would be needed` : `${enough} would probably do`
+  const { low, high } = speedOf(finding) ?? { low: 0, high: 0 }
+  const side = (factor: number) =>
+    factor < 1 ? `${formatPercent(1 / factor - 1)} slower` : `${formatPercent(factor - 1)} faster`
+  const range =
+    high > WIDE * low
+      ? `the ${decides === 'rate' ? 'rate' : 'CPU per request'} of ${over} is ${formatEnds(finding.ratio, formatRatio).replace('–', ' to ')} times that of ${under}`
+      : `${over} is between ${side(low)} and ${side(high)} than ${under}`
+  return `Not known after ${formatTime(ms)}: ${range}; ${advice} (${where})`
 }
 
 /** The first sentence of a report of one system. */
@@ -213,7 +229,7 @@ function pilotNotes(pilot: PilotRecord, finding: Finding | undefined): string[] 
 
 function ratioSection(finding: Finding): Section {
   const { race, decides, over, under } = finding
-  const decidesHere = (metric: string) => metric === decides && isTested(finding)
+  const decidesHere = (metric: string) => metric === decides && finding.verdict !== null
   return {
     title: `${over} over ${under}: ${race}`,
     table: tableOf(

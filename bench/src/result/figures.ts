@@ -186,12 +186,12 @@ export interface Finding {
   isTwin: boolean
   /** How often both were started and measured. */
   starts: number
-  /** Of what decides. */
+  /** Of what decides. With those of all other pairs, at all looks, it holds the truth in 95 %. */
   ratio: Interval | null
-  /** By Holm, over all findings; null if it was not tested: a twin, or fewer than 5 starts. */
-  pAdjusted: number | null
-  /** The smallest ratio above 1 that is found in 4 of 5 runs. */
-  smallest: number | null
+  /** They differ, or do not within the margin, or it is not known; null if it was not tested: a twin, or fewer than 5 starts. */
+  verdict: 'differs' | 'alike' | 'open' | null
+  /** Starts with which it would probably be known; null if it is, or more than a race may have. */
+  needed: number | null
   /** One of them stops responding for long: how many seconds in the typical start, and how many the other one does. */
   stall?: { system: string; seconds: number; other: number }
   /** Of other metrics; not tested. */

@@ -138,6 +138,8 @@ export interface Settings {
   cores: Cores | null
   /** How long an open loop lasts; null where no latency is asked for. */
   openLoop: Span | null
-  /** Half-width of intervals, as a part of 1, for which the number of heats is chosen after the first ones; absent: all are planned. */
-  precision?: number
+  /** Starts after which a race of commands is judged and may end; absent: at its end alone. */
+  looks?: number[]
+  /** A smaller difference of commands is none, as a part of 1; absent: 3 %. */
+  within?: number
 }

@@ -33,17 +33,14 @@ test('a race of a command and a server that runs already, with two starts', asyn
   const { code, stdout, stderr } = await race(
     place,
     // Fewer starts than a verdict takes, and two paths with weights, which are one load.
-    ...['--heats', '2', '--fail-on-regression', '3%', '--path', '3:/a', '--path', '/b?key=s3cret'],
+    ...['--heats', '2', '--fail-if-slower', '--path', '3:/a', '--path', '/b?key=s3cret'],
     ...['--body', 's3cret', '-Hx-other: s3cret', '-H', 'authorization: s3cret'],
     ...['--header=x-other: s3cret2', '--json', 'out/copy.json', '--name', 'B=running', SECRETIVE, url],
   )
 
-  await t.test('two starts give no verdict, and no green', () => {
-    assert.equal(code, 2, stderr)
-    assert.match(
-      stderr,
-      /^--fail-on-regression says nothing without 5 starts of each system: exit code 2\.$/m,
-    )
+  await t.test('two starts give no verdict, and nothing that fails', () => {
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /^It is not known whether running is slower than before by more than 3 % \(/m)
     assert.match(
       stdout.replaceAll('\n', ' '),
       // On a busy machine, one may not count.

@@ -6,8 +6,9 @@ import { analyse } from '../../src/judge/analysis.ts'
 import { stallOf, unsteadyOf } from '../../src/judge/findings.ts'
 import type { Measured } from '../../src/judge/launches.ts'
 import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
+import { isSlower, knowsAll, startsNeeded, verdictOf } from '../../src/judge/verdict.ts'
 import { commentOf, documentOf } from '../../src/report/report.ts'
-import type { Analysis, Pair, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
+import type { Analysis, Finding, Pair, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
 import type { Slice } from '../../src/result/heat.ts'
 import type { Cell } from '../../src/result/result.ts'
 import { golden } from '../fixtures/golden.ts'
@@ -243,23 +244,67 @@ describe('a race of commands', () => {
         slice.disturbance = { ...slice.disturbance, serverForeign: foreign }
       const [finding] = analyse(PAPER, { ...result, pilots: [pilotOf(byPilot)] }).findings
       deepEqual([finding?.decides, finding?.others[0]?.metric], [decides, other])
-      equal(finding?.pAdjusted, null, 'three starts give no verdict')
+      equal(finding?.verdict, null, 'three starts give no verdict')
     })
 
-  test('heats whose number follows from the spread of the first ones are judged by that spread', () => {
-    const widthOf = (rates: Rates, precision?: number) => {
-      const result = measureOnPaper(rates)
-      Object.assign(result.settings, { heats: 3, ...(precision !== undefined && { precision }) })
-      const { high, low } = analyse(PAPER, result).claims[0]?.ratio ?? {}
-      return Math.log((high ?? 0) / (low ?? 0))
+  test('an interval pays for looks that were planned, and for other pairs', () => {
+    const five = (rate: number) => [1, 1.02, 0.99, 1.01, 0.98].map((part) => part * rate)
+    const rates = { fast: five(40_000), slow: five(20_000).reverse() }
+    const widthOf = (looks: number[] | undefined, systems: Rates = rates) => {
+      const result = measureOnPaper(systems)
+      Object.assign(result.settings, { looks })
+      const [pilot, names] = [pilotOf('rate'), Object.keys(systems)]
+      pilot.systems = names.map((system) => ({ system, masked: 0, coreUse: 1, steady: true }))
+      const { findings, claims } = analyse(PAPER, { ...result, pilots: [pilot] })
+      const ratios = [findings.find(({ over }) => over === 'slow')?.ratio, claims[0]?.ratio]
+      const [width, alone] = ratios.map((one) => Math.log((one?.high ?? 0) / (one?.low ?? 0)))
+      return (width ?? 0) / (alone ?? 0)
     }
-    const more = {
-      fast: [...(RATES.fast ?? []), 30_000, 50_000, 40_000],
-      slow: [...(RATES.slow ?? []), 24_000, 16_000, 20_000],
-    }
-    const first = widthOf(RATES, 0.01)
-    near(widthOf(more, 0.01) / first, Math.sqrt(3 / 6))
-    ok(widthOf(more) > 2 * first, 'heats that were planned count by their own')
+    near(widthOf(undefined), 1)
+    near(widthOf([5]), 1)
+    ok(widthOf([5, 10, 20]) > 1.2)
+    ok(widthOf(undefined, { ...rates, wide: five(10_000) }) > 1.2, 'three pairs')
+  })
+})
+
+describe('the verdict of a pair', () => {
+  const pair = golden('commands').analysis?.findings.find(({ isTwin }) => !isTwin) ?? assert.fail()
+  const found = (low: number, high: number, decides: 'rate' | 'cpu' = 'rate'): Finding => {
+    const ratio = { value: Math.sqrt(low * high), low, high }
+    return { ...pair, decides, ratio, verdict: verdictOf(ratio, 0.03) }
+  }
+
+  // Of a rate; a cost is the same upside down.
+  for (const [low, high, verdict, slower, isEnough, isEnoughToFail] of [
+    [0.8, 0.9, 'differs', true, true, true],
+    [0.9, 0.99, 'differs', null, true, false],
+    [0.98, 0.99, 'differs', false, true, true],
+    [1.01, 1.2, 'differs', false, true, true],
+    [0.971, 1.03, 'alike', false, true, true],
+    [0.969, 1.02, 'open', null, false, false],
+    [0.99, 1.032, 'open', false, false, false],
+  ] as const)
+    test(`${low} to ${high}: ${verdict}; slower by more than 3 %: ${slower}`, () => {
+      for (const one of [found(low, high), found(1 / high, 1 / low, 'cpu')]) {
+        deepEqual([one.verdict, isSlower(one, 0.03)], [verdict, slower])
+        const few = { ...one, verdict: null }
+        const twin = { ...few, isTwin: true }
+        deepEqual(
+          [knowsAll(0.03, false)([one, twin]), knowsAll(0.03, true)([one, twin])],
+          [isEnough, isEnoughToFail],
+        )
+        equal(knowsAll(0.03, false)([one, few]), false)
+      }
+    })
+
+  test('what would probably do: the more, the wider and the nearer to half of the margin; nobody waits for over 100 starts', () => {
+    const startsFor = (estimate: number, standardError: number) =>
+      startsNeeded({ estimate, standardError, df: 9 }, { starts: 10, within: 0.03, level: 0.05 })
+    // ((2.23 + 0.84) × 0.02 / 0.0305)² is 4.1 times as many.
+    equal(startsFor(0, 0.02), 41)
+    equal(startsFor(0.06, 0.02), 11)
+    equal(startsFor(0.015, 0.01), 40)
+    equal(startsFor(0, 0.05), null)
   })
 })
 

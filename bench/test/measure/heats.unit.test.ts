@@ -113,7 +113,7 @@ describe('all heats', () => {
     expectedMs: number,
     seconds: readonly (number | null)[],
     maxTimeMs: number | null,
-    options: Parameters<typeof runHeats>[1] = {},
+    { looks, ...options }: Parameters<typeof runHeats>[1] & { looks?: number[] } = {},
   ) {
     now = 0
     const interruption = new AbortController()
@@ -131,6 +131,10 @@ describe('all heats', () => {
     const experiment = { name: '', systems: { probed: { title: 'probed' } }, races: { race }, claims: [] }
     const result = createStudyResult(experiment, { profile: 'full', heats: seconds.length, seed: 1 }, '')
     result.settings.maxTimeMs = maxTimeMs
+    if (looks !== undefined) {
+      result.settings.looks = looks
+      result.pilots = [{ race: 'race', decides: 'rate', warmupMs: 0, systems: [], difference: null }]
+    }
     const said: string[] = []
     const warnings: string[] = []
     const prepared = {
@@ -166,6 +170,16 @@ describe('all heats', () => {
   test('do not count what Ctrl-C has ended', async () => {
     const { said, heats } = await run(20_000, [20, null, 20], null)
     deepEqual([said.length, heats], [1, [1]])
+  })
+
+  test('of commands end at a planned look, once it is enough; between looks nobody asks', async () => {
+    const asked: number[] = []
+    const endsAt = (look: number) => () => asked.push(now / 1000) === look
+    const ten = Array(10).fill(10)
+    const run2 = await run(10_000, ten, null, { looks: [2, 5, 10], isEnough: endsAt(2) })
+    deepEqual([run2.heats.length, asked, run2.warnings], [5, [20, 50], []])
+    deepEqual(run2.said, ['At most 10 heats, about 1:40 (minutes:seconds).'])
+    equal((await run(10_000, ten, null, { looks: [2, 5, 10], isEnough: () => false })).heats.length, 10)
   })
 
   test('that were only hoped for are dropped without a word', async () => {

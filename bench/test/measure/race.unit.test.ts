@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
+import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,10 +7,9 @@ import { gzipSync } from 'node:zlib'
 import { Checker } from '@startgrid/loadgen/expectation.ts'
 import { createRace, RACE_SETTINGS } from '../../src/experiment/race.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
-import { heatsWithin } from '../../src/experiment/time.ts'
 import { pilot } from '../../src/measure/pilot.ts'
 import { PilotError } from '../../src/measure/proof.ts'
-import { fitsLatencies } from '../../src/measure/race.ts'
+import { fitsLatencies, planStarts } from '../../src/measure/race.ts'
 import type { LoadRace } from '../../src/result/experiment.ts'
 import type { Server } from '../../src/servers/servers.ts'
 import { fakeGenerator } from '../fixtures/evidence.ts'
@@ -260,17 +259,31 @@ describe('what fits into --max-time', () => {
     return { result, paceOf }
   }
 
-  test('are as many starts as there is time for, at least those planned; fast servers need less for a latency', () => {
+  const startsIn = (seconds: number, pace: [openRate: number, startMs?: number, capacity?: number]) => {
     const { result, paceOf } = plan(10, 500)
-    const startsIn = (seconds: number, ...pace: Parameters<typeof paceOf>) =>
-      heatsWithin(seconds * 1000, 10, result, paceOf(...pace))
-    equal(startsIn(20, 10_000), 10)
-    const [fast, slow] = [startsIn(300, 10_000), startsIn(300, 50)]
-    ok(fast > 50 && slow > 30 && fast > 1.3 * slow, `${fast} and ${slow}`)
-    equal(startsIn(3000, 10_000), 100)
+    const said = planStarts(result, { paces: paceOf(...pace), leftMs: seconds * 1000, fillsTime: true })
+    const { heats, slices, looks, openLoop } = result.settings
+    return { heats, slices, looks, said: said.length, hasLatency: openLoop !== null }
+  }
+
+  test('are as many starts as there is time for, with looks; fast servers need less for a latency', () => {
+    const three = startsIn(180, [10_000])
+    deepEqual(three, { heats: 28, slices: 32, looks: [5, 10, 28], said: 0, hasLatency: true })
+    const [fast, slow] = [startsIn(300, [10_000]).heats, startsIn(300, [50]).heats]
+    ok(fast > slow && slow > 30, `${fast} and ${slow}`)
+    equal(startsIn(3000, [10_000]).heats, 100)
     // 40 s for both to start, or responses of 4 s.
-    ok(startsIn(900, 10_000, 40_000) < 22)
-    ok(startsIn(900, 10, 0, 8) < 40)
+    ok(startsIn(900, [10_000, 40_000]).heats < 22)
+    ok(startsIn(900, [10, 0, 8]).heats < 40)
+  })
+
+  test('are shorter starts where ten would not fit, and none where five do not', () => {
+    const short = startsIn(50, [10_000])
+    ok(short.heats === 10 && short.slices < 32, JSON.stringify(short))
+    throws(() => startsIn(20, [10_000, 10_000]), {
+      name: 'PilotError',
+      message: /^Only 1 start of each system would fit into --max-time, because one takes \d+ s, and 5 are/,
+    })
   })
 
   test('are latencies, if a verdict leaves time for them or a rate was asked for', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { commentOf, documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
 import type { System } from '../../src/result/experiment.ts'
-import type { Result } from '../../src/result/result.ts'
+import type { Result, Settings } from '../../src/result/result.ts'
 import { amongCommands, analysed, golden } from '../fixtures/golden.ts'
 
 /** What a race of commands says in other cases than the stored one, which has a verdict, a twin and a mixture of paths. */
@@ -81,6 +81,13 @@ const withStarts = (count: number, change: (result: Result) => void = () => {}) 
     change(result)
   })
 
+/** Without `after`: what was its twin is compared. */
+const equalOnes = (settings: Partial<Settings>) =>
+  raced((one) => {
+    amongCommands(one, ['before', 'before itself'])
+    Object.assign(one.settings, settings)
+  })
+
 const FINDINGS: [name: string, result: Result, finding: RegExp][] = [
   [
     'with two starts there is no verdict, and what would give one is told',
@@ -100,10 +107,26 @@ const FINDINGS: [name: string, result: Result, finding: RegExp][] = [
     /^Only 1 of 2 starts counts: no verdict on after and before; it takes 5 \(/,
   ],
   [
-    'equal ones: how much slower or faster one may be',
-    raced((one) => amongCommands(one, ['before', 'before itself'])),
-    /^No difference shown: before itself is between [\d.]+ % slower and [\d.]+ % faster than before; [\d.]+ % would be found in 4 of 5 runs \(/,
+    'one that is slower, and when it was known',
+    raced(({ settings }) => Object.assign(settings, { looks: [5, 10, 22] })),
+    /^after handles 35 % \([\d–]+ %\) fewer .* \(32 connections, .*; stopped after 5 starts, [\d.]+ (?:s|minutes)\)$/,
   ],
+  [
+    'equal ones, within a wide margin',
+    equalOnes({ within: 0.2 }),
+    /^before itself is as fast as before, within 20 % \(−[\d.]+ to \+[\d.]+ %; 32 connections, .*; 5 starts, [\d.]+ /,
+  ],
+  [
+    'equal ones: how much slower or faster one may be, and what would do',
+    equalOnes({ within: 0.08 }),
+    /^Not known after [\d.]+ (?:s|minutes): before itself is between [\d.]+ % slower and [\d.]+ % faster than before; \d+ starts would probably do \(/,
+  ],
+  [
+    'equal ones: in minutes, where there are as many starts as fit',
+    equalOnes({ within: 0.08, looks: [5] }),
+    /; \d minutes? would probably do \(/,
+  ],
+  ['what nobody would wait for', equalOnes({ within: 0.01 }), /; more than 100 starts would be needed \(/],
   [
     'starts that differ much from each other',
     raced(({ heats }) => {
@@ -111,7 +134,7 @@ const FINDINGS: [name: string, result: Result, finding: RegExp][] = [
         for (const slice of slices)
           if (slice.cell.endsWith(' after')) slice.requests = Math.round(slice.requests * (index + 0.5))
     }),
-    /^No difference shown: the rate of after is [\d.]+ to [\d.]+ times .*too wide to say more/,
+    /^Not known after .*: the rate of after is [\d.]+ to [\d.]+ times that of before; /,
   ],
 ]
 
@@ -132,7 +155,7 @@ test('a comment: the finding, the twin and the chart, without markup of others',
   const comment = shown(commentOf(raced()))
   match(
     comment,
-    /^\*\*after handles 35 % \(27–41 %\) fewer requests per second at saturation than before \(32 connections, 3:\/a 1:\/b\)\*\*\n/,
+    /^\*\*after handles 35 % \(27–41 %\) fewer requests per second at saturation than before \(32 connections, 3:\/a 1:\/b; 5 starts, 50 s\)\*\*\n/,
   )
   match(comment, /^- before itself \(a twin, the noise of this race\): 1\.02 \(0\.92–1\.13\) times before /m)
   match(

@@ -74,9 +74,9 @@ export function meanInterval(values: readonly number[]): Interval {
   return { value, low: value - halfWidth, high: value + halfWidth }
 }
 
-/** A difference of logarithms as a ratio (or a logarithm as a value), with its 95 % interval. */
-export function toInterval({ estimate, standardError, df }: Estimate): Interval {
-  const halfWidth = standardError === 0 ? 0 : tQuantile(0.975, df) * standardError
+/** A difference of logarithms as a ratio (or a logarithm as a value), with its interval of 1 − level. */
+export function toInterval({ estimate, standardError, df }: Estimate, level = 0.05): Interval {
+  const halfWidth = standardError === 0 ? 0 : tQuantile(1 - level / 2, df) * standardError
   return {
     value: Math.exp(estimate),
     low: Math.exp(estimate - halfWidth),

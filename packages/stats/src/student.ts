@@ -96,7 +96,7 @@ function upperTail(t: number, df: number, noncentrality: number): number {
 }
 
 /** Φ(x) by Marsaglia's series (2004, Journal of Statistical Software 11:4). */
-function normalCdf(x: number): number {
+export function normalCdf(x: number): number {
   if (Math.abs(x) > 8) return x > 0 ? 1 : 0
   let sum = x
   let term = x
@@ -114,7 +114,7 @@ const CLOSE = 1e-14
  * Where a continuous function is zero, between two places with values of opposite sign: regula falsi with halved weights (the Illinois method, Dowell and
  * Jarratt 1971, BIT 11:168). Smooth functions take about ten evaluations, where halving takes fifty.
  */
-function findRoot(valueAt: (x: number) => number, low: number, high: number): number {
+export function findRoot(valueAt: (x: number) => number, low: number, high: number): number {
   let [a, b] = [low, high]
   let [left, right] = [valueAt(a), valueAt(b)]
   if (left === 0) return a

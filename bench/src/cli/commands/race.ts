@@ -5,6 +5,7 @@ import { Guard } from '@startgrid/machine/guard.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/findings.ts'
+import { knowsAll } from '../../judge/verdict.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
 import { commandOf } from '../../report/output.ts'
@@ -31,7 +32,7 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
     const guard = new Guard()
     return measureRace(options, context, guard).finally(() => guard.close())
   }
-  return measureAndReport([measure], { ...options, failOn: options['fail-on-regression'] }, program)
+  return measureAndReport([measure], options, program)
 }
 
 async function measureRace(
@@ -48,7 +49,8 @@ async function measureRace(
   for (const tools of new Set(given.flatMap((one) => one.tools ?? [])))
     progress.say(`Servers are started with what is on your PATH: ${tools}.`)
   const { experiment, result } = begin(options, given)
-  await runRace(experiment, result, { ...options, ...context, download: false, guard, warnings })
+  const isEnough = knowsAll(options.within, options.fails)
+  await runRace(experiment, result, { ...options, ...context, download: false, guard, isEnough, warnings })
   return result
 }
 
@@ -57,11 +59,7 @@ function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
   const command = commandOf(options.program, options.words, options.seed)
   const plan = { ...options, profile: 'full' } as const
   const result = createStudyResult(experiment, plan, command)
-  Object.assign(
-    result.settings,
-    RACE_SETTINGS,
-    options.precision !== null && { precision: options.precision },
-  )
+  Object.assign(result.settings, RACE_SETTINGS, { within: options.within })
   return { experiment, result }
 }
 
