@@ -19,6 +19,7 @@ fi
 words=(--git "$base" --git HEAD --twin --name A=base --name B=head --max-time "${RACE_MAX_TIME:-5m}" --output "$output")
 option() { [ -z "$2" ] || words+=("--$1" "$2"); }
 option command "${RACE_COMMAND:-}"
+option install "${RACE_INSTALL:-}"
 option build "${RACE_BUILD:-}"
 option method "${RACE_METHOD:-}"
 option body "${RACE_BODY:-}"

@@ -73,6 +73,7 @@ export const STUDY = {
 export const RACE = {
   git: texts('REF', 'a commit to compare with this directory; twice: two commits'),
   command: text('CMD', 'starts both, instead of their start script', { needs: 'git' }),
+  install: text('CMD', 'installs both, instead of their lockfile', { needs: 'git' }),
   build: text('CMD', 'builds both, instead of their build script', { needs: 'git' }),
   ...REQUEST,
   path: {

@@ -40,8 +40,9 @@ export function readRaceOptions(args: readonly string[], program: string) {
   const path = values['ready-path']
   const ready =
     path === undefined ? { ...first, ...(status !== undefined && { status }) } : { path: readPath(path) }
-  const usual = git.length === 1 ? [...git, 'working tree'] : git
-  const names = readNames(values.name, git.length > 0 ? [...usual] : namesOf(positionals))
+  const [one = '', other = 'working tree'] = git
+  const usual = git.length === 0 ? [] : [one, other === one ? `${one} (again)` : other]
+  const names = readNames(values.name, git.length > 0 ? usual : namesOf(positionals))
   const directory = directoryOfPerson()
   const { heats, 'max-time': maxTimeMs = heats === undefined ? USUAL_TIME : undefined } = values
   return {
@@ -123,6 +124,7 @@ const TOLD: Readonly<Record<string, (value: string) => string>> = {
   '--header': (value) => value.replace(/:.*$/s, ': …'),
   '--body': (value) => (value.startsWith('@') ? value : '…'),
   '--command': withoutValues,
+  '--install': withoutValues,
   '--build': withoutValues,
   '--path': withoutQueryValues,
   '--ready-path': withoutQueryValues,

@@ -21,7 +21,9 @@ const LOCK = { lockfileVersion: 3, packages: { '': { name: 'app', hasInstallScri
 const SCRIPTS = {
   build: 'echo built > built.txt',
   start: 'node server.js',
-  install: 'mkdir -p node_modules && echo in > node_modules/in.txt',
+  // As husky does; in the person's repository it would change theirs.
+  install:
+    'mkdir -p node_modules .git/hooks ../.git/hooks && echo in > node_modules/in.txt && git config x.y z',
 }
 
 describe('a commit in a directory of its own', () => {
@@ -29,10 +31,24 @@ describe('a commit in a directory of its own', () => {
   let repository = ''
   const env = { ...process.env } // some tests change it
   const git = (...args: string[]) =>
-    execFileSync('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
-      encoding: 'utf8',
-      env,
-    })
+    execFileSync(
+      'git',
+      [
+        '-C',
+        repository,
+        '-c',
+        'core.hooksPath=/dev/null',
+        '-c',
+        'user.name=a',
+        '-c',
+        'user.email=a@b',
+        ...args,
+      ],
+      {
+        encoding: 'utf8',
+        env,
+      },
+    )
   const write = (files: Readonly<Record<string, unknown>>) => {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(repository, path)), { recursive: true })
@@ -44,7 +60,7 @@ describe('a commit in a directory of its own', () => {
     place = mkdtempSync(join(tmpdir(), 'startgrid-checkout-'))
     repository = join(place, 'app')
     write({
-      'server/package.json': { name: 'app', scripts: SCRIPTS },
+      'server/package.json': { name: 'app', version: '1.2.3', scripts: SCRIPTS },
       'server/package-lock.json': LOCK,
       'server/server.js': 'committed',
       '.gitignore': 'node_modules\n.env\nbuilt.txt\n',
@@ -52,6 +68,7 @@ describe('a commit in a directory of its own', () => {
     git('init', '--quiet', '--initial-branch=main')
     git('add', '.')
     git('commit', '--quiet', '-m', 'app')
+    writeFileSync(join(repository, '.git/hooks/post-checkout'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
     write({ 'server/.env': 'SECRET=1', 'server/server.js': 'changed', 'server/new.js': 'new' })
   })
   after(() => rmSync(place, { recursive: true }))
@@ -59,6 +76,7 @@ describe('a commit in a directory of its own', () => {
   interface Asked {
     refs?: (string | undefined)[]
     from?: string
+    install?: string
     build?: string
     /** When this is said. */
     abortAt?: string
@@ -66,7 +84,7 @@ describe('a commit in a directory of its own', () => {
 
   /** What is found there, and then removed; the repository stays as it is. */
   const see = async <Value>(
-    { refs = [undefined], from = 'server', build, abortAt }: Asked,
+    { refs = [undefined], from = 'server', install, build, abortAt }: Asked,
     look: (found: Checkout[], said: string[]) => Value,
   ): Promise<Value> => {
     const guard = new Guard()
@@ -76,7 +94,7 @@ describe('a commit in a directory of its own', () => {
       said.push(text)
       if (text === abortAt) setImmediate(() => abortion.abort())
     }
-    const options = { guard, from: join(repository, from), build, signal: abortion.signal, say }
+    const options = { guard, from: join(repository, from), install, build, signal: abortion.signal, say }
     const status = git('status', '--porcelain')
     try {
       const found: Checkout[] = []
@@ -119,18 +137,20 @@ describe('a commit in a directory of its own', () => {
         ['committed', 'changed', 'new'],
       )
       assert.ok(!existsSync(join(found[0]?.directory ?? '', 'new.js')))
-      for (const [index, { directory, start }] of found.entries()) {
+      for (const [index, { directory, start, env }] of found.entries()) {
         assert.deepEqual([read(index, 'built.txt'), read(index, 'node_modules/in.txt')], ['built', 'in'])
         assert.ok(!existsSync(join(directory, '.env')), 'never copied')
         assert.equal(start, 'node server.js')
+        const { npm_package_name, npm_package_version, npm_lifecycle_event, INIT_CWD } = env
+        assert.deepEqual(
+          [npm_package_name, npm_package_version, npm_lifecycle_event, INIT_CWD],
+          ['app', '1.2.3', 'start', directory],
+        )
       }
       assert.match(found[1]?.commit ?? '', /^\w{10} with changes$/)
-      assert.deepEqual(
-        said,
-        ['main', 'the working tree'].flatMap((name) => [
-          `${name}: installing with npm.`,
-          `${name}: building.`,
-        ]),
+      assert.match(
+        said.join(' '),
+        /^main: installing with npm \d[\d.]+\. main: building\. the working tree: inst/,
       )
       return found.map(({ directory }) => directory)
     })
@@ -158,6 +178,18 @@ describe('a commit in a directory of its own', () => {
         message: /^The packages of the working tree do not install: npm ci .*ended with exit code 3/,
       }),
     )
+  })
+
+  test('--install replaces what the lockfile says; an older Node than a package manager needs is told', async () => {
+    await see({ install: 'echo own > own.txt' }, ([found], said) => {
+      assert.ok(existsSync(join(found?.directory ?? '', 'own.txt')))
+      assert.equal(said[0], 'the working tree: installing as --install says.')
+    })
+    const install = 'echo "Error: No such built-in module: node:sqlite" >&2; exit 1'
+    await assert.rejects(see({ install }, nothing), {
+      message:
+        /node:sqlite: this npm or package needs another Node than yours \(\d[\d.]+\); put that first on PATH, or say with --install/,
+    })
   })
 
   test('an abort ends a build and what it started', () => {

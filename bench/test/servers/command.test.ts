@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   mkdirSync,
@@ -252,6 +253,21 @@ test('servers get the programs of the person, not those of the package manager t
     else process.env.npm_package_name = name
     rmSync(place, { recursive: true })
   }
+})
+
+test('what the shell of the person had stays, also where package managers call theirs so', { skip }, () => {
+  const program = new URL('../../src/servers/command/program.ts', import.meta.url)
+  const source = `import('${program}').then(({ personsEnvironment: e }) => console.log(JSON.stringify(e())))`
+  const added = 'npm_lifecycle_event=bench npm_config_cache=/ours npm_config_registry=theirs'
+  const line = `env ${added} "$0" -e "$1"; exit $?`
+  const { PATH } = process.env
+  const env = { PATH, npm_config_ignore_scripts: 'true', npm_config_registry: 'theirs' }
+  const { stdout, stderr } = spawnSync('sh', ['-c', line, process.execPath, source], {
+    env,
+    encoding: 'utf8',
+  })
+  const names = Object.keys(JSON.parse(stdout || stderr)).filter((name) => name.startsWith('npm_'))
+  assert.deepEqual(names.toSorted(), ['npm_config_ignore_scripts', 'npm_config_registry'])
 })
 
 test('the addresses of this machine are here, others are not', async () => {

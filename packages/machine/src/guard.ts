@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -6,8 +6,8 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Claim, endProcesses } from './processes.ts'
 
-/** What must not outlive a run: a process group with all that it started, or a directory (of a repository, if it is a worktree of one). */
-export type Guarded = { group: number; claim?: Claim } | { directory: string; repository?: string }
+/** What must not outlive a run: a process group with all that it started, or a directory. */
+export type Guarded = { group: number; claim?: Claim } | { directory: string }
 
 /** What a process of a run has in its environment, so that it is found even after it left its group. */
 export const MARK = 'STARTGRID_LAUNCH'
@@ -63,9 +63,6 @@ export async function clearUp(run: string, left: readonly Guarded[]): Promise<vo
   const groups = launches.map(({ group }) => group)
   const claims = launches.flatMap(({ claim }) => claim ?? [])
   await endProcesses({ groups, mark: `${MARK}=${run}.`, claims }, 0)
-  for (const one of left) {
-    if (!('directory' in one)) continue
-    rmSync(one.directory, { recursive: true, force: true, maxRetries: 3 })
-    if (one.repository !== undefined) execFileSync('git', ['-C', one.repository, 'worktree', 'prune'])
-  }
+  for (const one of left)
+    if ('directory' in one) rmSync(one.directory, { recursive: true, force: true, maxRetries: 3 })
 }

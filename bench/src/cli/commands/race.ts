@@ -91,7 +91,7 @@ function withTools(system: RaceSystem): RaceSystem {
 
 /** Both sides alike, so that nothing but their code differs. */
 async function checkOutAll(
-  { git, command: start, build, ready, systems, directory: from }: RaceOptions,
+  { git, command: start, install, build, ready, systems, directory: from }: RaceOptions,
   {
     progress,
     warnings,
@@ -100,7 +100,8 @@ async function checkOutAll(
 ): Promise<RaceSystem[]> {
   const say = (text: string) => progress.say(text)
   const sides: Checkout[] = []
-  for (const index of systems.keys()) sides.push(await checkOut(git[index], { ...context, from, build, say }))
+  for (const index of systems.keys())
+    sides.push(await checkOut(git[index], { ...context, from, install, build, say }))
   const names = systems.map(({ name }) => name)
   const text = whatDiffers(names, sides)
   if (text !== undefined) warnings.push({ kind: 'race', text })
@@ -110,6 +111,8 @@ async function checkOutAll(
     if (command === undefined)
       throw new CheckoutError(`${name} has no start script: say how it is started with --command.`)
     const tools = toolsOf(directory, manager)
-    return { name, command: { ...ready, command, directory, env }, commit, tools }
+    // What npm start sets is for the start script.
+    const given = start === undefined ? env : { PATH: env.PATH ?? '' }
+    return { name, command: { ...ready, command, directory, env: given }, commit, tools }
   })
 }

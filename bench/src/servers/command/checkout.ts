@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { ForeseenError } from '@startgrid/cli/arguments.ts'
@@ -33,7 +33,9 @@ export interface CheckoutOptions {
   from: string
   guard: Guard
   signal: AbortSignal
-  /** Run in the root of the workspace, instead of the build script. */
+  /** Run in the root of the workspace, instead of what the lockfile says. */
+  install: string | undefined
+  /** The same, instead of the build script. */
   build: string | undefined
   /** Told what takes long. */
   say(text: string): void
@@ -55,10 +57,13 @@ export async function checkOut(ref: string | undefined, options: CheckoutOptions
       : `There is no commit '${ref}' in this repository: git fetch it, or name another one.`,
   )
   const parent = mkdtempSync(join(tmpdir(), 'startgrid-race-'))
-  guard.add({ directory: parent, repository: top })
+  guard.add({ directory: parent })
   const tree = join(parent, (ref ?? 'working-tree').replace(/[^\w.-]/g, '-'))
-  gitIn(top)(['worktree', 'add', '--quiet', '--detach', tree, commit], `git cannot check out ${name}.`)
-  if (ref === undefined) takeChanges(top, tree, join(parent, 'objects'))
+  const sentence = `git cannot check out ${name}.`
+  // A clone, so that scripts find a .git as they have it, and change nothing of the person's.
+  gitIn(parent)([...WITHOUT_HOOKS, 'clone', '--quiet', '--shared', '--no-checkout', top, tree], sentence)
+  gitIn(tree)([...WITHOUT_HOOKS, 'checkout', '--quiet', '--detach', commit], sentence)
+  if (ref === undefined) takeChanges(top, tree)
   const directory = join(tree, git(['rev-parse', '--show-prefix'], ''))
   if (!existsSync(directory)) throw new CheckoutError(`There is no ${relative(tree, directory)} in ${name}.`)
   const prepared = await prepare(tree, directory, name, options)
@@ -66,12 +71,17 @@ export async function checkOut(ref: string | undefined, options: CheckoutOptions
   return { ...prepared, directory, commit: `${commit.slice(0, 10)}${isChanged ? ' with changes' : ''}` }
 }
 
+const WITHOUT_HOOKS = ['-c', 'core.hooksPath=/dev/null']
+
+/** Of a repository in one of whose hooks we run. */
+const OF_HOOK = { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined }
+
 /** @returns runs git there and gives its output; @throws {CheckoutError} with the sentence and git's last line */
 function gitIn(directory: string, env: Readonly<Record<string, string>> = {}) {
   return (args: readonly string[], sentence: string): string => {
     const { status, stdout, stderr, error } = spawnSync('git', ['-C', directory, ...args], {
       encoding: 'utf8',
-      env: { ...process.env, ...env, GIT_TERMINAL_PROMPT: '0' },
+      env: { ...process.env, ...OF_HOOK, ...env, GIT_TERMINAL_PROMPT: '0' },
       maxBuffer: 1 << 28,
     })
     if (error !== undefined) throw new CheckoutError('git cannot be started: --git needs it.')
@@ -83,16 +93,19 @@ function gitIn(directory: string, env: Readonly<Record<string, string>> = {}) {
   }
 }
 
-/** What is not committed, as a tree whose objects go with the directory: the repository stays as it is. */
-function takeChanges(top: string, tree: string, objects: string): void {
-  mkdirSync(objects)
+/** What is not committed, as objects of the clone: the repository stays as it is. */
+function takeChanges(top: string, tree: string): void {
   const common = gitIn(top)(['rev-parse', '--path-format=absolute', '--git-common-dir'], '')
-  const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(common, 'objects') }
-  const git = gitIn(top, { ...env, GIT_INDEX_FILE: `${objects}.index` })
+  const own = join(tree, '.git')
+  const git = gitIn(top, {
+    GIT_OBJECT_DIRECTORY: join(own, 'objects'),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(common, 'objects'),
+    GIT_INDEX_FILE: join(own, 'changes'),
+  })
   const sentence = 'What is not committed cannot be taken along.'
   git(['read-tree', 'HEAD'], sentence)
   git(['add', '--all'], sentence)
-  gitIn(tree, env)(['read-tree', '--reset', '-u', git(['write-tree'], sentence)], sentence)
+  gitIn(tree)(['read-tree', '--reset', '-u', git(['write-tree'], sentence)], sentence)
 }
 
 /** By lockfile: the package manager, and how it installs what is locked. */
@@ -106,7 +119,9 @@ const LOCKFILES: Readonly<Record<string, readonly [manager: string, ...install: 
 }
 
 interface Manifest {
+  name?: string
   version?: string
+  config?: Record<string, string>
   scripts?: Record<string, string>
   dependencies?: Record<string, string>
   devDependencies?: Record<string, string>
@@ -119,7 +134,7 @@ async function prepare(
   tree: string,
   directory: string,
   name: string,
-  { guard, signal, build, say }: CheckoutOptions,
+  { guard, signal, install: asked, build, say }: CheckoutOptions,
 ): Promise<Pick<Checkout, 'start' | 'env' | 'manager' | 'unlocked'>> {
   const { scripts = {}, ...own } = manifestIn(directory)
   const root = rootOf(tree, directory)
@@ -132,13 +147,16 @@ async function prepare(
   const run = async (words: readonly string[], place: string, failure: string) => {
     const reason = await runProgram(words, { directory: place, guard, signal })
     signal.throwIfAborted()
-    if (reason !== undefined) throw new CheckoutError(`${failure}: ${reason}.`)
+    if (reason !== undefined) throw new CheckoutError(`${failure}: ${reason}${remedyFor(reason, manager)}.`)
   }
   const wanted = [own, all].flatMap((one) => Object.keys({ ...one.dependencies, ...one.devDependencies }))
-  const installs = lockfile !== undefined || wanted.length > 0
+  const installs = asked !== undefined || lockfile !== undefined || wanted.length > 0
   if (installs) {
-    say(`${name}: installing with ${manager}${lockfile === undefined ? ', without a lockfile' : ''}.`)
-    await run([...command, ...install], root, `The packages of ${name} do not install`)
+    const tool = versionOf(manager, root) ?? named?.[0].replace(/^.*@/, '') ?? ''
+    const how = `${manager} ${tool}`.trim() + (lockfile === undefined ? ', without a lockfile' : '')
+    say(`${name}: installing ${asked === undefined ? `with ${how}` : 'as --install says'}.`)
+    const words = asked === undefined ? [...command, ...install] : ['sh', '-c', asked]
+    await run(words, root, `The packages of ${name} do not install`)
   }
   if (build !== undefined || scripts.build !== undefined) {
     say(`${name}: building.`)
@@ -149,15 +167,46 @@ async function prepare(
   const { prestart, start, poststart } = scripts
   // The script itself, so that the memory and start-up of the package manager do not count; not where that does more than run it.
   const isPlain =
-    !(prestart || poststart || /npm_|INIT_CWD/.test(start ?? '')) && !existsSync(join(root, '.pnp.cjs'))
+    !(prestart || poststart || /npm_config/.test(start ?? '')) && !existsSync(join(root, '.pnp.cjs'))
   const bins = [directory, root].map((place) => join(place, 'node_modules', '.bin'))
   const { PATH: path } = personsEnvironment()
   return {
     start: start === undefined || isPlain ? start : [...command, 'start'].join(' '),
-    env: { PATH: [...new Set(bins), path].join(delimiter) },
+    env: {
+      ...(start !== undefined && isPlain && environmentOfStart(own, { directory, manager, start })),
+      PATH: [...new Set(bins), path].join(delimiter),
+    },
     manager: installs || build !== undefined ? manager : undefined,
     unlocked: lockfile === undefined ? packagesIn(root) : new Map(),
   }
+}
+
+/** What a server may read that `npm start` starts: https://docs.npmjs.com/cli/using-npm/scripts#environment */
+function environmentOfStart(
+  { name = '', version = '', config = {} }: Manifest,
+  { directory, manager, start }: { directory: string; manager: string; start: string },
+): Record<string, string> {
+  const settings = Object.entries(config).map(([key, value]) => [`npm_package_config_${key}`, String(value)])
+  return {
+    ...Object.fromEntries(settings),
+    npm_package_name: name,
+    npm_package_version: version,
+    npm_package_json: join(directory, 'package.json'),
+    npm_lifecycle_event: 'start',
+    npm_lifecycle_script: start,
+    npm_command: 'start',
+    npm_config_user_agent: `${manager}/${versionOf(manager, directory) ?? ''}`,
+    INIT_CWD: directory,
+  }
+}
+
+/** Of a package manager that needs a newer Node. */
+function remedyFor(reason: string, manager: string): string {
+  if (
+    !/No such built-in module|UNKNOWN_BUILTIN_MODULE|requires at least Node|UNSUPPORTED_ENGINE/i.test(reason)
+  )
+    return ''
+  return `: this ${manager} or package needs another Node than yours (${versionOf('node', '.') ?? 'none'}); put that first on PATH, or say with --install how an older one installs`
 }
 
 function manifestIn(directory: string): Manifest {

@@ -5,6 +5,7 @@ import { delimiter } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { listOf } from '@startgrid/cli/text.ts'
 import { type Guard, MARK } from '@startgrid/machine/guard.ts'
+import { readStat, readText } from '@startgrid/machine/proc.ts'
 import { endProcesses, type Launched, startOf } from '@startgrid/machine/processes.ts'
 
 /** A program of somebody else in a process group of its own, which the guard ends if we cannot. */
@@ -91,12 +92,24 @@ export async function runProgram(
  */
 export function personsEnvironment(): NodeJS.ProcessEnv {
   const { PATH: path = '', ...rest } = process.env
-  const own = Object.entries(rest).filter(([name]) => !ADDED.test(name))
+  const typed = new Set(typedEnvironment())
+  const own = Object.entries(rest).filter(
+    ([name, value]) => !ADDED.test(name) || typed.has(`${name}=${value}`),
+  )
   const isOurs = (directory: string) =>
     /[\\/](?:_npx[\\/]|node-gyp-bin$)/.test(directory) ||
     (directory.includes('node_modules') && realpathOf(`${directory}/node`) === process.execPath)
   const kept = path.split(delimiter).filter((directory) => !isOurs(directory))
   return { ...Object.fromEntries(own), PATH: kept.join(delimiter) }
+}
+
+/** What the first package manager of those that started us got from the shell, as `NAME=value` (Linux). */
+function typedEnvironment(): string[] {
+  for (let pid = process.pid; pid > 0; pid = Number(readStat(pid)[1] ?? 0)) {
+    const variables = readText(`/proc/${pid}/environ`).split('\0')
+    if (!variables.some((one) => /^npm_(?:command|execpath|lifecycle_event)=/.test(one))) return variables
+  }
+  return []
 }
 
 const ADDED = /^(?:npm_|pnpm_|PNPM_(?:SCRIPT_SRC_DIR|PACKAGE_NAME)$|NODE$)/
