@@ -26,7 +26,7 @@ option body "${RACE_BODY:-}"
 option ready-path "${RACE_READY_PATH:-}"
 option cores "${RACE_CORES:-}"
 option within "${RACE_WITHIN:-}"
-[ "${RACE_FAIL:-}" != true ] || words+=(--fail-if-slower)
+[ "${RACE_FAIL:-}" != true ] || words+=(--fail-if-slower --why)
 while IFS= read -r header; do option header "$header"; done <<< "${RACE_HEADERS:-}"
 for path in ${RACE_PATH:-/}; do words+=(--path "$path"); done
 

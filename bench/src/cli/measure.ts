@@ -93,7 +93,19 @@ export function sayEnd(
     return { sentences: ['Interrupted: what was measured before is above and in the files.'], code: 0 }
   const { regressions, unknown } = fails ? judgeRegressions(result) : { regressions: [], unknown: [] }
   const failed = [...whyRunFailed(result), ...regressions]
-  return { sentences: [...unknown, ...failed], code: failed.length > 0 ? 1 : 0 }
+  return { sentences: [...unknown, ...failed, ...hintOf(result)], code: failed.length > 0 ? 1 : 0 }
+}
+
+/** How to ask what a difference between two servers on Node comes from, if nobody has. */
+function hintOf({ analysis, cells, heats, command }: Result): string[] {
+  const own = cells.filter(({ twinOf }) => twinOf === null)
+  const onNode = heats.flatMap(({ launches }) => launches.flatMap(({ app, isNode }) => (isNode ? app : [])))
+  const canTell = own.every(({ app }) => onNode.includes(app)) && !/ --why( |$)/.test(command)
+  const isDifferent = analysis?.findings.some((one) => !one.isTwin && one.verdict === 'differs') ?? false
+  const systems = new Set(own.map(({ app }) => app)).size
+  return canTell && isDifferent && systems === 2
+    ? ['The same with --why names the functions that account for it: about a minute more.']
+    : []
 }
 
 /**

@@ -94,6 +94,7 @@ export const RACE = {
   ),
   within: percent('a smaller difference is none (default 3%)'),
   'fail-if-slower': flag('exit code 1 if one is slower than the first by more than --within'),
+  why: flag('also names the functions that account for it'),
   twin: flag('also the first against itself, which shows the noise'),
   name: texts('A=NAME', 'what reports call the first one; B=NAME the second'),
   'ready-path': text('PATH', 'a server is ready when it responds to this with 2xx'),

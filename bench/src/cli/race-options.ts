@@ -32,6 +32,7 @@ export function readRaceOptions(args: readonly string[], program: string) {
     throw new UsageError(
       `Name what to race: ${program} 'node before.js' 'node after.js'. ${program} --help shows more.`,
     )
+  if (values.why) assertCanTellWhy(git, positionals)
   if (positionals.some((line) => line.trim() === ''))
     throw new UsageError('A command is empty: a shell variable in it may not be set.')
   const requests = readRequests(values)
@@ -78,6 +79,15 @@ function assertGit(git: readonly string[], commands: readonly string[]): void {
   if (git.length > 0 && commands.length > 0)
     throw new UsageError('--git and commands exclude each other: --command says how both sides are started.')
   if (git.length > 2) throw new UsageError('--git may be given twice at most.')
+}
+
+function assertCanTellWhy(git: readonly string[], systems: readonly string[]): void {
+  if (process.platform !== 'linux')
+    throw new UsageError('--why needs Linux, whose kernel tells the CPU time of each thread.')
+  if (systems.some(isUrl))
+    throw new UsageError('--why profiles what it starts: name commands or --git instead of an address.')
+  if (git.length === 0 && systems.length !== 2)
+    throw new UsageError(`--why compares two systems, not ${systems.length}.`)
 }
 
 function readRequests({ path, ...words }: Values<typeof RACE>): Weighted[] {

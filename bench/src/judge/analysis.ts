@@ -9,6 +9,7 @@ import { findingsOf } from './findings.ts'
 import { openRateOf } from './latencies.ts'
 import { type JudgedCell, judgeCells, type Launch, type Measured, meanOf } from './launches.ts'
 import { proxyCostsOf, raceOf } from './ranks.ts'
+import { whyOf } from './why.ts'
 
 const RANKED: readonly MainMetric[] = ['rate', 'cpu']
 
@@ -20,7 +21,7 @@ export function analyse(
   { systems, races, claims, steps = [], costs }: Omit<Experiment, 'name'>,
   measured: Measured,
 ): Analysis {
-  const { heats } = measured
+  const { heats, profiles } = measured
   const [twin = null] = Object.keys(systems).filter((name) => systems[name]?.twinOf !== undefined)
   const judged = judgeCells(measured)
   const comparisons = new Comparisons(judged, races)
@@ -36,8 +37,9 @@ export function analyse(
     ratio: comparisons.ratio,
     measured: quotable(cells, openRates),
   }
+  const findings = findingsOf(measured, twin, comparisons.compare)
   return {
-    findings: findingsOf(measured, twin, comparisons.compare),
+    findings,
     cells,
     races: ranked.flatMap((name) =>
       RANKED.flatMap((metric) =>
@@ -53,6 +55,9 @@ export function analyse(
     steps: steps.map((step) => stepOf(step, comparisons)),
     ...(costs !== undefined && {
       costs: costs.map((one) => costsOf(one, (system) => cpuOf(judged, one.race, system))),
+    }),
+    ...(profiles !== undefined && {
+      whys: findings.flatMap((finding) => whyOf(finding, cells, profiles) ?? []),
     }),
   }
 }

@@ -9,7 +9,10 @@ import { type OpenLoops, openLoopsOf } from './latencies.ts'
 import { fitHeat, keptSlices, serverSeconds } from './passes.ts'
 
 /** What was measured, and what judges it. */
-export type Measured = Pick<Result, 'cells' | 'heats' | 'conformance' | 'pilots' | 'settings' | 'stolen'>
+export type Measured = Pick<
+  Result,
+  'cells' | 'heats' | 'conformance' | 'pilots' | 'profiles' | 'settings' | 'stolen'
+>
 
 /** All that was measured of one cell, launch by launch. */
 export interface JudgedCell {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { commonRate } from '../experiment/open-loop.ts'
 import type { Pace } from '../experiment/time.ts'
@@ -12,6 +13,7 @@ import { unequalHeads } from '../servers/command/equal-work.ts'
 import type { Server } from '../servers/servers.ts'
 import { CellFailure, type Entrant, measureSlice, tcpCounter } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
+import { whyNotProfiled } from './profiles.ts'
 import { PilotError, type ProofOptions, proveEqual, workloadsOf } from './proof.ts'
 import { LEAST_WARMUP_MS, learnWarmup, WINDOW_MS } from './warmup.ts'
 
@@ -25,17 +27,23 @@ export async function pilot(
   name: string,
   race: LoadRace,
   cells: readonly Cell[],
-  options: ProofOptions,
+  { needsProfiler = false, ...options }: ProofOptions & { needsProfiler?: boolean },
 ): Promise<{ race: LoadRace; record: PilotRecord; pace: Pace } | undefined> {
   const starts = Math.min(LEAST_STARTS, result.settings.heats)
   const startsMs = Math.min(MOST_START_MS, (endsAt - performance.now()) / (1 + starts))
   const patience = AbortSignal.timeout(Math.max(1, Math.round(startsMs)))
-  const servers = await start(cells, { together: true, signal: AbortSignal.any([signal, patience]) })
+  const servers = await start(cells, {
+    together: true,
+    signal: AbortSignal.any([signal, patience]),
+    profiled: needsProfiler,
+  })
   try {
     if (signal.aborted) return undefined
     for (const { id, title } of cells)
       if (servers.failures.has(id))
-        throw new PilotError(`${title} did not start: ${servers.failures.get(id)}.`)
+        throw new PilotError(
+          `${title} did not start${needsProfiler ? ' with our profiler' : ''}: ${servers.failures.get(id)}.`,
+        )
     const started = cells.flatMap((cell) => {
       const server = servers.running.get(cell.id)
       return server === undefined ? [] : [{ cell, server }]
@@ -45,6 +53,8 @@ export async function pilot(
       throw new PilotError(
         `${listOf(late.map(({ title }) => title))} did not start within ${Math.round(startsMs / 1000)} s, so ${plural(starts, 'start')} do not fit into --max-time: give it more.`,
       )
+    const without = needsProfiler ? whyNotProfiled(started) : undefined
+    if (without !== undefined) throw new UsageError(without)
     progress.say(`${name}: comparing responses, and learning how long the systems need to become warm.`)
     const { proofs, difference } = await proveEqual(started, race.workload, options)
     if (difference !== null) progress.say(`${difference.says}${difference.where}.`)

@@ -7,12 +7,14 @@ import { ENDING_MS, MOST_HEATS, type Pace, type Paces, type Planned, roundMs } f
 import { LEAST_STARTS } from '../judge/findings.ts'
 import type { IsEnough } from '../judge/verdict.ts'
 import { type Experiment, isProbe } from '../result/experiment.ts'
+import type { Finding } from '../result/figures.ts'
 import type { Result, Warning } from '../result/result.ts'
 import { openCommands } from '../servers/command/open.ts'
 import type { OpenOptions } from '../servers/servers.ts'
 import { runHeats } from './heats.ts'
 import { pilot } from './pilot.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
+import { profileRaces } from './profiles.ts'
 import { PilotError, type ProofOptions } from './proof.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS } from './warmup.ts'
 
@@ -25,6 +27,10 @@ interface RaceRun extends RunContext, ProofOptions {
   isEnough: IsEnough
   /** Of what was prepared. */
   warnings: readonly Warning[]
+  /** Whether functions are to be named that account for it. */
+  asksWhy(finding: Finding): boolean
+  /** Whether servers that cannot be profiled are refused. */
+  needsProfiler: boolean
 }
 
 /**
@@ -35,7 +41,7 @@ interface RaceRun extends RunContext, ProofOptions {
 export async function runRace(
   experiment: Experiment,
   result: Result,
-  { guard, cores, fillsTime, isEnough, warnings, ...context }: RaceRun,
+  { guard, cores, fillsTime, isEnough, warnings, asksWhy, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
   const paces = new Map<string, Pace>()
@@ -59,7 +65,10 @@ export async function runRace(
     const plan = { paces, leftMs: prepared.endsAt - performance.now(), fillsTime }
     for (const text of planStarts(result, plan)) context.progress.say(text)
     const least = fillsTime ? LEAST_STARTS : asked
-    await runHeats({ ...prepared, experiment: known }, { asked: least, paces, isEnough })
+    const run = { ...prepared, experiment: known }
+    await runHeats(run, { asked: least, paces, isEnough })
+    const whys = (result.analysis?.findings ?? []).filter((one) => !one.isTwin && asksWhy(one))
+    if (whys.length > 0 && !context.signal.aborted) await profileRaces(run, whys)
   })
 }
 

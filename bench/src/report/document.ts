@@ -31,6 +31,8 @@ export interface Section {
   table?: Table
   /** Sentences. */
   notes: readonly string[]
+  /** Markup without blank lines, on a page alone. */
+  picture?: string
   /** Not on a terminal, and behind its title elsewhere. */
   isFolded?: true
 }

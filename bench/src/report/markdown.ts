@@ -22,8 +22,9 @@ export function formatMarkdown(document: Document, draw?: (chart: Chart) => stri
     chart === undefined || draw === undefined ? '' : draw(chart),
     bullets(summary),
     ...sections.map((section) => {
-      const { title, isFolded } = section
-      const body = bodyOf(section, draw === undefined ? WIDEST_PRIORITY : Number.POSITIVE_INFINITY)
+      const { title, isFolded, picture } = section
+      const text = bodyOf(section, draw === undefined ? WIDEST_PRIORITY : Number.POSITIVE_INFINITY)
+      const body = draw === undefined || picture === undefined ? text : `${text}\n\n${picture}`
       return isFolded ? fold(title, body) : `## ${quoted(title)}\n\n${body}`
     }),
     `## Repeat it\n\n${command.replace(/^/gm, '    ')}`,

@@ -7,6 +7,7 @@ import { RESULTS, writeResult } from '../result/result-file.ts'
 import { formatMarkdown } from './markdown.ts'
 import { documentOf } from './report.ts'
 import { formatTerminal, terminalStyle } from './terminal.ts'
+import { profileFiles } from './why.ts'
 
 /** Where results and reports go. */
 
@@ -74,6 +75,7 @@ export async function writeReports(
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.md`, formatMarkdown(document))
   writeFileSync(`${path}.html`, formatHtml(document))
+  for (const [name, text] of profileFiles(result)) writeFileSync(join(dirname(path), name), text)
   if (json !== undefined && json !== '-') writeResult(resolve(here(), json), result)
   // The files come first: a reader of the terminal may be gone.
   process.stdout.write(

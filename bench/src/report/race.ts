@@ -18,6 +18,7 @@ import type { Result } from '../result/result.ts'
 import { ratioChart } from './chart.ts'
 import type { Findings, Section } from './document.ts'
 import { raceSections } from './study.ts'
+import { describeWhy, whySection } from './why.ts'
 
 /** What a race of commands says. */
 export function findingsOfRace(result: Result): Findings {
@@ -27,6 +28,7 @@ export function findingsOfRace(result: Result): Findings {
   const [finding = '', ...others] = [
     ...differences.map((difference) => `They do different work: ${difference}`),
     ...findings.map((one) => describeFinding(one, result)),
+    ...(result.analysis?.whys ?? []).map(describeWhy),
     ...(findings.length === 0 ? [describeAlone(result)] : []),
   ]
   return {
@@ -199,6 +201,9 @@ function sectionsOf(result: Result): Section[] {
     const own = findings.filter(({ race }) => race === pilot.race)
     return [
       { ...section, notes: [...section.notes, ...pilotNotes(pilot, own[0])] },
+      ...(result.analysis?.whys ?? [])
+        .filter(({ race }) => race === pilot.race)
+        .map((why) => whySection(why, result.profiles ?? [])),
       ...own.filter((finding) => ratiosOf(finding).length > 0).map(ratioSection),
     ]
   })

@@ -2,6 +2,7 @@ import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Claim, Costs, Step } from './experiment.ts'
 import type { MainMetric, Metric } from './metrics.ts'
+import type { Why } from './profile.ts'
 
 /**
  * What follows from the measured: plain data, part of the result. Intervals are of 95 %; figures are means over launches, geometric if they have an
@@ -22,6 +23,8 @@ export interface Analysis {
   claims: ClaimResult[]
   steps: StepResult[]
   costs?: CostsResult[]
+  /** Of findings that were profiled. */
+  whys?: Why[]
 }
 
 /** The figures of one cell; none if it is void. */

@@ -5,6 +5,7 @@ import type { Versions } from '@startgrid/machine/provenance.ts'
 import type { Experiment } from './experiment.ts'
 import type { Analysis, PilotRecord } from './figures.ts'
 import type { Heat } from './heat.ts'
+import type { ProfiledStart } from './profile.ts'
 
 /**
  * A run as it is stored. What was measured (`heats`) is kept apart from what follows from it (`analysis`).
@@ -40,6 +41,8 @@ export interface Result {
   pilots: PilotRecord[]
   /** In the order in which they ran. */
   heats: Heat[]
+  /** With `--why`: starts of their own, in pairs. */
+  profiles?: ProfiledStart[]
   /** Null before the first heat. */
   analysis: Analysis | null
 }

@@ -4,6 +4,7 @@ import type { Target } from '@startgrid/wire/target.ts'
 import type { Experiment, System } from '../result/experiment.ts'
 import type { LaunchRecord } from '../result/heat.ts'
 import type { Cell, NginxVersion, Settings, Warning } from '../result/result.ts'
+import type { Profiler } from './command/profiler.ts'
 
 /** What lasts for a whole run. Cells that cannot run here were marked as skipped. */
 export interface Opened {
@@ -24,6 +25,8 @@ interface StartOptions {
   pinned?: boolean
   /** All at once, until one does not come up; default one after the other, where that is fairer. */
   together?: boolean
+  /** Whether commands load the profiler; default false. */
+  profiled?: boolean
 }
 
 export interface OpenOptions {
@@ -64,6 +67,8 @@ export interface Server {
   whyEnded(): Promise<string | null>
   /** Takes all accounts now, and when the returned function is called. @param generator its processes */
   beginAccount(generator: number[]): EndAccount
+  /** Of a command that was started with it. */
+  profiler?: Profiler | undefined
 }
 
 /** Servers that were started together and are loaded in turn, wherever they run. Each cell is in `running` or in `failures`. */

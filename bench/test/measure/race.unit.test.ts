@@ -4,6 +4,7 @@ import { createServer, type Server as HttpServer, type RequestListener } from 'n
 import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { UsageError } from '@startgrid/cli/arguments.ts'
 import { Checker } from '@startgrid/loadgen/expectation.ts'
 import { createRace, RACE_SETTINGS } from '../../src/experiment/race.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
@@ -45,7 +46,7 @@ function later(first: RequestListener, then: RequestListener): RequestListener {
 async function run(
   context: TestContext,
   subjects: Readonly<Record<string, Subject>>,
-  { different = false, endsInMs = Number.POSITIVE_INFINITY, paths = ['/'] } = {},
+  { different = false, endsInMs = Number.POSITIVE_INFINITY, paths = ['/'], needsProfiler = false } = {},
 ) {
   const names = Object.keys(subjects)
   const requests = paths.map((path) => ({ path, ...(paths.length > 1 && { weight: 1 }) }))
@@ -89,7 +90,7 @@ async function run(
     result,
     endsAt: performance.now() + endsInMs,
   } as unknown as Parameters<typeof pilot>[0]
-  const options = { different, status: undefined }
+  const options = { different, status: undefined, needsProfiler }
   return { found: await pilot(prepared, name, race as LoadRace, result.cells, options), said }
 }
 
@@ -220,6 +221,16 @@ test('bodies are compared as they were before they were compressed, also under l
     return checker.verdict({ status: 200, bodyLength: body.length }, body, 0)
   }
   deepEqual([verdict(`{"id":1,"text":"${'the same'.repeat(99)}"}`), verdict('{"id":1}')], [undefined, 'body'])
+})
+
+test('with --why, a server that does not load the profiler is refused before the race', async (context) => {
+  await rejects(run(context, { before: {}, bun: {} }, { needsProfiler: true }), (error: Error) => {
+    match(
+      error.message,
+      /^Functions can be named only for servers whose process loads our profiler .*; before did not\.$/,
+    )
+    return error instanceof UsageError
+  })
 })
 
 test('equal work is what stays the same, also of a mixture of paths; other work that is meant is told', async (context) => {

@@ -10,12 +10,13 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { formatHtml } from '../../src/report/html/page.ts'
 import { documentOf } from '../../src/report/report.ts'
 import { golden } from '../fixtures/golden.ts'
+import { explainedRace } from '../fixtures/profiles.ts'
 import { rateResult } from '../fixtures/results.ts'
 
 /** report.html in a real browser, opened as a file: complete, quiet, usable by keyboard, readable anywhere. */
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const KINDS = ['rate', 'study'] as const
+const KINDS = ['rate', 'study', 'why'] as const
 
 describe('report.html', { skip: BROWSER.skip }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'report-html-'))
@@ -23,7 +24,7 @@ describe('report.html', { skip: BROWSER.skip }, () => {
 
   before(async () => {
     for (const kind of KINDS) {
-      const result = kind === 'rate' ? rateResult() : golden(kind)
+      const result = kind === 'rate' ? rateResult() : kind === 'why' ? explainedRace() : golden(kind)
       writeFileSync(fileOf(kind), formatHtml(documentOf(result)))
     }
     browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
@@ -39,7 +40,7 @@ describe('report.html', { skip: BROWSER.skip }, () => {
         await page.evaluate(`for (const fold of document.querySelectorAll('details')) fold.open = true`)
         await page.evaluate(AXE)
         // The other scheme has other colours of the same things.
-        for (const colorScheme of kind === 'rate' ? (['light', 'dark'] as const) : (['dark'] as const)) {
+        for (const colorScheme of kind === 'study' ? (['dark'] as const) : (['light', 'dark'] as const)) {
           await page.emulateMedia({ colorScheme })
           const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
             `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`,

@@ -1,10 +1,13 @@
-import { doesNotMatch, equal, match, throws } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, ok, throws } from 'node:assert/strict'
 import { test } from 'node:test'
+import { formatHtml } from '../../src/report/html/page.ts'
 import { commentOf, documentOf } from '../../src/report/report.ts'
 import { formatTerminal } from '../../src/report/terminal.ts'
+import { profileFiles } from '../../src/report/why.ts'
 import type { System } from '../../src/result/experiment.ts'
 import type { Result, Settings } from '../../src/result/result.ts'
 import { amongCommands, analysed, golden } from '../fixtures/golden.ts'
+import { explainedRace } from '../fixtures/profiles.ts'
 
 /** What a race of commands says in other cases than the stored one, which has a verdict, a twin and a mixture of paths. */
 
@@ -175,4 +178,48 @@ test('a comment: the finding, the twin and the chart, without markup of others',
     hostile.replace(/&#\d+;|^\*\*|\*\*$|^- |^<\/?pre>$/gm, ''),
     /[^\p{L}\p{N} \n/,%.]|www\.|:\/\//u,
   )
+})
+
+test('a race with --why: the function is in the summary, in the comment, in a table of 80 columns and in a picture', () => {
+  const result = explainedRace()
+  const document = documentOf(result)
+  const [first = ''] = document.summary.filter((one) => / per request are in /.test(one))
+  match(first, /^[23]\.\d µs \(\d\.\d–\d\.\d\) more per request are in readCookies \(src\/cookies\.js\)/)
+  match(first, /\. The difference is \d.* in all\.$/)
+  match(commentOf(result), /more per request are in readCookies/)
+  const text = formatTerminal(document, { columns: 80, color: false })
+  match(text, /^readCookies {2,}src\/cookies\.js +\+[23]\.\d \(\d\.\d–\d\.\d\)$/m)
+  match(text, /^other threads, no function /m)
+  match(text, /Allocated per request: /)
+  const page = formatHtml(document)
+  match(
+    page,
+    /<title>readCookies \(src\/cookies\.js\): \d\.\d µs per request itself, 0\.\d before; \d\.\d with what it calls<\/title>/,
+  )
+  match(page, /&lt;b&gt;&amp;&quot;/)
+  doesNotMatch(page, /<script|<b>&/)
+})
+
+test('profiles for other tools: samples of known nodes, and a call frame of each', () => {
+  const files = profileFiles(explainedRace())
+  deepEqual([...files.keys()], ['profile-before.cpuprofile', 'profile-after.cpuprofile'])
+  for (const text of files.values()) {
+    const { nodes, samples, timeDeltas, startTime, endTime } = JSON.parse(text)
+    const ids = new Set(nodes.map(({ id }: { id: number }) => id))
+    equal(samples.length, timeDeltas.length)
+    equal(
+      endTime - startTime,
+      timeDeltas.reduce((sum: number, one: number) => sum + one, 0),
+    )
+    ok(samples.every((one: number) => ids.has(one)))
+    ok(nodes.every((one: { children: number[] }) => one.children.every((child) => ids.has(child))))
+    equal(nodes.flatMap((one: { children: number[] }) => one.children).length, nodes.length - 1)
+    deepEqual(nodes[0].callFrame, {
+      functionName: '(root)',
+      scriptId: '0',
+      url: '',
+      lineNumber: -1,
+      columnNumber: 0,
+    })
+  }
 })

@@ -41,6 +41,8 @@ else {
 // Reports hold them; they are read from beside the code.
 for (const file of globSync(`${ROOT}bench/src/report/html/*.css`))
   copyFileSync(file, join(DIST, basename(file)))
+// Servers load it, with a Node of their own.
+copyFileSync(`${ROOT}bench/src/servers/command/profiler-preload.cjs`, join(DIST, 'profiler-preload.cjs'))
 const versions = readVersions()
 writeFileSync(
   join(DIST, 'versions.json'),

@@ -5,7 +5,7 @@ import { Guard } from '@startgrid/machine/guard.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/findings.ts'
-import { knowsAll } from '../../judge/verdict.ts'
+import { isSlower, knowsAll } from '../../judge/verdict.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
 import { commandOf } from '../../report/output.ts'
@@ -49,8 +49,17 @@ async function measureRace(
   for (const tools of new Set(given.flatMap((one) => one.tools ?? [])))
     progress.say(`Servers are started with what is on your PATH: ${tools}.`)
   const { experiment, result } = begin(options, given)
-  const isEnough = knowsAll(options.within, options.fails)
-  await runRace(experiment, result, { ...options, ...context, download: false, guard, isEnough, warnings })
+  const { why, fails, within } = options
+  await runRace(experiment, result, {
+    ...options,
+    ...context,
+    download: false,
+    guard,
+    isEnough: knowsAll(within, fails),
+    warnings,
+    asksWhy: (finding) => why && (!fails || isSlower(finding, within) === true),
+    needsProfiler: why && !fails,
+  })
   return result
 }
 

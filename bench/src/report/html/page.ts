@@ -56,6 +56,7 @@ class PageRenderer extends Renderer {
     const rows = super
       .table(token)
       .replace(/<tr>\n<td(.*?)>(.*?)<\/td>/gs, '<tr>\n<th scope="row"$1><div>$2</div></th>')
+      .replace(/<th><\/th>/g, '<td></td>')
     return `<div class="scroll" role="group" aria-label="Table" tabindex="0">${rows}</div>\n`
   }
 

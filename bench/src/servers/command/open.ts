@@ -9,6 +9,7 @@ import type { LaunchRecord } from '../../result/heat.ts'
 import type { Cell, Cores } from '../../result/result.ts'
 import { beginAccountOf, type Opened, type OpenOptions, type Server, systemOf } from '../servers.ts'
 import { isHere, whySilent } from './origin.ts'
+import { isNode, openProfiler, type Profiler } from './profiler.ts'
 import { type CommandServer, startCommand } from './server.ts'
 
 interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress'> {
@@ -33,39 +34,48 @@ export async function openCommands(
     { app, title }: Cell,
     { command, running, ready = { path: '/' } }: System,
     until: AbortSignal,
+    profiled: boolean,
   ): Promise<Running> => {
     if (running !== undefined) return startedElsewhere(running, ready, signal)
     if (command === undefined) throw new Error('it has no command')
     const cpus = cores?.servers.join(',')
-    const server = await startCommand(command, {
-      guard,
-      cpus,
-      signal: until,
-      tell: (text) => progress.say(`${title} ${text}`),
-      isElsewhere: (place) =>
-        warn({
-          kind: 'race',
-          text: `${title} listens on ${place}, not on PORT of its environment or on {port} in its command, and was raced there.`,
-        }),
-      ...(deaf.has(app) && { graceMs: 100 }),
+    const profiler = profiled ? await openProfiler(guard) : undefined
+    const server = await startCommand(
+      { ...command, env: { ...command.env, ...profiler?.env } },
+      {
+        guard,
+        cpus,
+        signal: until,
+        tell: (text) => progress.say(`${title} ${text}`),
+        isElsewhere: (place) =>
+          warn({
+            kind: 'race',
+            text: `${title} listens on ${place}, not on PORT of its environment or on {port} in its command, and was raced there.`,
+          }),
+        ...(deaf.has(app) && { graceMs: 100 }),
+      },
+    ).catch((error) => {
+      profiler?.close()
+      throw error
     })
     const stop = async () => {
       if (await server.stop()) deaf.add(app)
+      profiler?.close()
     }
-    return { ...server, whyEnded: async () => server.whyEnded() ?? null, stop }
+    return { ...server, profiler, whyEnded: async () => server.whyEnded() ?? null, stop }
   }
   return {
     cores,
     nginx: null,
     /** One after the other, in random order, so that each has the core for its start. */
-    start: async (cells, { signal: until, together = false }) => {
+    start: async (cells, { signal: until, together = false, profiled = false }) => {
       const started = new Map<Cell, Running>()
       const failures = new Map<string, string>()
       const rest = new AbortController()
       const first = AbortSignal.any([until, rest.signal])
       const begin = async (cell: Cell) => {
         try {
-          started.set(cell, await start(cell, systemOf(experiment, cell), first))
+          started.set(cell, await start(cell, systemOf(experiment, cell), first, profiled))
         } catch (error) {
           // Of those that are ended because of another one, nothing is said.
           if (first.aborted) return
@@ -93,6 +103,7 @@ export async function openCommands(
 }
 
 interface Running extends Pick<CommandServer, 'target' | 'pids'> {
+  profiler?: Profiler | undefined
   startup?: number
   isElsewhere?: boolean
   startCpu?: number
@@ -116,10 +127,11 @@ async function startedElsewhere(origin: string, ready: Asked, signal: AbortSigna
   }
 }
 
-function serverOf({ target, pids, whyEnded }: Running, cores: Cores | null): Server {
+function serverOf({ target, pids, whyEnded, profiler }: Running, cores: Cores | null): Server {
   return {
     target,
     whyEnded,
+    profiler,
     beginAccount: (generator) => {
       const app = pids()
       const subject = { proxy: [], generator, cores }
@@ -137,6 +149,7 @@ function launchOf({ app }: Cell, { startup, isElsewhere, readyMemory, pids }: Ru
     ...(startup !== undefined && !isElsewhere && { startup }),
     ...(readyMemory !== undefined && { readyMemory }),
     ...(processes > 0 && { processes }),
+    ...(pids().some(isNode) && { isNode: true as const }),
   }
 }
 

@@ -1,0 +1,155 @@
+import { readThreads } from '@startgrid/machine/accounts.ts'
+import { isProbe } from '../result/experiment.ts'
+import type { Finding } from '../result/figures.ts'
+import { mergeTrees, type ProfiledStart, packTree, type Tree } from '../result/profile.ts'
+import type { Cell } from '../result/result.ts'
+import type { ProfileKind, Profiler } from '../servers/command/profiler.ts'
+import type { Server } from '../servers/servers.ts'
+import { attempt, type Course, runHeat } from './heat.ts'
+import type { HeatsRun } from './heats.ts'
+import { type Entrant, measureSlice } from './load.ts'
+
+/** Pairs of starts that say where a difference comes from, after all those that say how large it is. */
+
+const STARTS = 6
+const SLICE_MS = 400
+/** In turns. The first slice says what a request costs; a profiler that is on makes it dearer. */
+const TURNS = [null, 'cpu', 'cpu', 'cpu', 'cpu', 'heap'] as const
+
+/** Why nothing is said of functions. */
+export const NOT_LOADED =
+  'Functions can be named only for servers whose process loads our profiler (Node 18 or later, which keeps NODE_OPTIONS)'
+
+/** Profiles the pairs of these findings. What it finds is in the result. */
+export async function profileRaces(run: HeatsRun, findings: readonly Finding[]): Promise<void> {
+  const { result, progress } = run
+  progress.begin(Math.max(1, findings.length * STARTS))
+  for (const [index, finding] of findings.entries())
+    for (let start = 1; start <= STARTS && !run.signal.aborted; start++) {
+      const done = (index * STARTS + start - 1) / (findings.length * STARTS)
+      progress.update(done, `${finding.race}, profile ${start} of ${STARTS}`)
+      const reason = await profilePair(run, finding, start)
+      if (reason === undefined) continue
+      run.warn({ kind: 'race', text: reason })
+      result.profiles = (result.profiles ?? []).filter(({ race }) => race !== finding.race)
+      break
+    }
+  run.store()
+}
+
+/** @returns why there is none: a sentence; undefined if there is */
+async function profilePair(
+  run: HeatsRun,
+  { race: name, under, over }: Finding,
+  start: number,
+): Promise<string | undefined> {
+  const { experiment, result, signal } = run
+  const race = experiment.races[name]
+  if (race === undefined || isProbe(race)) return undefined
+  const cells = [under, over].flatMap(
+    (system) => result.cells.find((cell) => cell.race === name && cell.system === system) ?? [],
+  )
+  const profiled: ProfiledStart[] = []
+  let reason: string | undefined
+  const { failures } = await runHeat({
+    planned: { race: name, heat: start, seed: result.seed + start },
+    expectedMs: Number.POSITIVE_INFINITY,
+    signal,
+    onProgress: () => {},
+    cells,
+    settings: result.settings,
+    start: (some, options) => run.start(some, { ...options, profiled: true }),
+    generator: run.generator,
+    workloadOf: ({ system }) => race.workloads?.[system] ?? race.workload,
+    measure: async (course) => {
+      reason = whyNotProfiled(course.entrants)
+      if (reason === undefined) profiled.push(...(await takeTurns(course, start)))
+    },
+  })
+  const [failed] = failures
+  if (reason !== undefined || signal.aborted) return reason
+  if (failed !== undefined) {
+    const title = cells.find(({ id }) => id === failed.cell)?.title
+    return `No function is named, because ${title} failed with the profiler: ${failed.reason}.`
+  }
+  result.profiles = [...(result.profiles ?? []), ...profiled]
+  return undefined
+}
+
+/** @returns the sentence that names who did not load the profiler; undefined if all did */
+export function whyNotProfiled(
+  started: readonly { cell: Pick<Cell, 'title'>; server: Server }[],
+): string | undefined {
+  const without = started.filter(({ server }) => !server.profiler?.threads().length)
+  return without[0] && `${NOT_LOADED}; ${without[0].cell.title} did not.`
+}
+
+interface Taken {
+  kind: ProfileKind | null
+  requests: number
+  cpu: { profiled: number; all: number | null }
+  tree: Tree
+}
+
+async function takeTurns(course: Course, start: number): Promise<ProfiledStart[]> {
+  const taken = course.entrants.map((entrant) => ({ entrant, slices: [] as Taken[] }))
+  for (const [turn, kind] of TURNS.entries())
+    for (const one of (start + turn) % 2 === 0 ? taken : taken.toReversed()) {
+      const { entrant } = one
+      const slice = await attempt(course, entrant.cell, () => take(course, entrant, kind, turn))
+      if (slice !== undefined) one.slices.push(slice)
+    }
+  return taken.flatMap(({ entrant: { cell }, slices }) => {
+    const [plain] = slices
+    if (slices.length < TURNS.length || plain === undefined || plain.cpu.all === null) return []
+    const treeOf = (kind: ProfileKind) =>
+      packTree(mergeTrees(slices.filter((one) => one.kind === kind).map(({ tree }) => tree)))
+    const heap = slices.find(({ kind, tree }) => kind === 'heap' && tree.length > 0)
+    return {
+      race: cell.race,
+      system: cell.system,
+      start,
+      cpu: {
+        profiled: plain.cpu.profiled / plain.requests,
+        all: plain.cpu.all / plain.requests,
+      },
+      samples: treeOf('cpu'),
+      allocated: heap === undefined ? null : { requests: heap.requests, bytes: treeOf('heap') },
+    }
+  })
+}
+
+/** The profiler is on under load alone: its thread signals idle ones as well, and a profiler that is always on costs two to three times as much. */
+async function take(
+  course: Course,
+  entrant: Entrant,
+  kind: ProfileKind | null,
+  turn: number,
+): Promise<Taken> {
+  const { server } = entrant
+  const profiler = server.profiler as Profiler
+  let profiled = 0
+  const beginAccount: Server['beginAccount'] = (generator) => {
+    const before = cpuOfThreads(profiler)
+    const end = server.beginAccount(generator)
+    return () => {
+      profiled = cpuOfThreads(profiler) - before
+      return end()
+    }
+  }
+  if (kind !== null) await profiler.start(kind)
+  const slice = await measureSlice(
+    course,
+    { ...entrant, server: { ...server, beginAccount } },
+    { phase: 'measure', durationMs: SLICE_MS, pass: turn + 1, seed: turn + 1 },
+  )
+  const tree = kind === null ? [] : await profiler.stop(kind)
+  return { kind, requests: slice.requests, cpu: { profiled, all: slice.cpuSeconds.app }, tree }
+}
+
+/** Seconds so far. */
+function cpuOfThreads(profiler: Profiler): number {
+  return profiler.threads().reduce((sum, { pid, tid }) => {
+    return sum + (readThreads(pid)?.get(String(tid))?.onCpu ?? 0) / 1e9
+  }, 0)
+}

@@ -1,0 +1,215 @@
+import { existsSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
+import { SourceMap, type SourceMapPayload } from 'node:module'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Guard } from '@startgrid/machine/guard.ts'
+import { type Frame, mergeTrees, type Tree } from '../../result/profile.ts'
+import { personsEnvironment } from './program.ts'
+
+/** What profiles a command: Node's own profiler, in every thread that loads our preload by NODE_OPTIONS. */
+export interface Profiler {
+  /** Of the command. */
+  env: Readonly<Record<string, string>>
+  /** Those that loaded it and are still there. */
+  threads(): readonly Thread[]
+  start(kind: ProfileKind): Promise<void>
+  /** What all threads did since. */
+  stop(kind: ProfileKind): Promise<Tree>
+  close(): void
+}
+
+export type ProfileKind = 'cpu' | 'heap'
+
+export interface Thread {
+  pid: number
+  tid: number
+  /** Of its Node: `v26.10.0`. */
+  version: string
+}
+
+interface Connected extends Thread {
+  frameOf(row: Row): Pick<Frame, 'name' | 'file' | 'line'>
+  ask(command: string): Promise<readonly Row[]>
+}
+
+/** As the preload sends it. */
+type Row = readonly [name: string, url: string, line: number, column: number, parent: number, count: number]
+
+const PRELOAD = fileURLToPath(new URL('profiler-preload.cjs', import.meta.url))
+
+/** Microseconds between samples: 100 cost half of the CPU time again, 500 nothing that was measured. Bytes between those of the heap. */
+const INTERVALS: Readonly<Record<ProfileKind, number>> = { cpu: 250, heap: 8192 }
+
+/** A longer path is no address of a unix socket. */
+const LONGEST = 60
+
+/** Listens on a unix socket for one start of a command. */
+export async function openProfiler(guard: Guard): Promise<Profiler> {
+  const place = tmpdir().length > LONGEST ? '/tmp' : tmpdir()
+  const directory = mkdtempSync(join(place, 'startgrid-profiler-'))
+  guard.add({ directory })
+  const path = join(directory, 'socket')
+  const threads = new Set<Connected>()
+  const server = createServer((socket) => connect(socket, threads)).unref()
+  await new Promise<void>((done) => server.listen(path, done))
+  const { NODE_OPTIONS: own = '' } = personsEnvironment()
+  const asked = (command: string) => Promise.all([...threads].map((thread) => thread.ask(command)))
+  return {
+    env: {
+      NODE_OPTIONS: `${own} --require ${JSON.stringify(PRELOAD)}`.trim(),
+      STARTGRID_PROFILER: path,
+    },
+    threads: () => [...threads],
+    start: async (kind) => void (await asked(`${kind} ${INTERVALS[kind]}`)),
+    stop: async (kind) => {
+      const each = [...threads].map(async (thread) => treeOf(await thread.ask(`stop-${kind}`), thread))
+      return mergeTrees(await Promise.all(each))
+    },
+    close: () => {
+      server.close()
+      rmSync(directory, { recursive: true, force: true })
+      guard.remove({ directory })
+    },
+  }
+}
+
+/** A line each way. The first one says who it is. */
+function connect(socket: Socket, threads: Set<Connected>): void {
+  const waiting: ((rows: readonly Row[]) => void)[] = []
+  let thread: Connected | undefined
+  let rest = ''
+  socket.setEncoding('utf8').unref()
+  socket.on('error', () => {})
+  socket.on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const said = JSON.parse(line)
+      if (thread !== undefined) {
+        waiting.shift()?.(said)
+        continue
+      }
+      const ask = (command: string) =>
+        new Promise<readonly Row[]>((done) => {
+          waiting.push(done)
+          socket.write(`${command}\n`)
+        })
+      thread = { ...(said as Thread), ask, frameOf: framesOf(said) }
+      threads.add(thread)
+    }
+  })
+  socket.on('close', () => {
+    if (thread !== undefined) threads.delete(thread)
+    for (const done of waiting) done([])
+  })
+}
+
+/** Without what was idle, and without our own work. */
+function treeOf(rows: readonly Row[], { frameOf }: Pick<Connected, 'frameOf'>): Tree {
+  const frames: Frame[] = []
+  const places: (number | undefined)[] = []
+  for (const row of rows) {
+    const [name, url, , , parent, count] = row
+    const isOurs = url.endsWith(PRELOAD) || url.endsWith('/profiler-preload.cjs')
+    const isLeftOut = name === '(idle)' || isOurs || (parent > 0 && places[parent] === undefined)
+    places.push(isLeftOut || parent < 0 ? undefined : frames.length)
+    if (!isLeftOut && parent >= 0) frames.push({ ...frameOf(row), parent: places[parent] ?? -1, count })
+  }
+  return frames
+}
+
+/** Names functions as their project does: by its own files where a source map tells, and without a path of this machine. */
+function framesOf({ cwd, entry }: { cwd: string; entry: string }): Connected['frameOf'] {
+  const isOwn = entry !== '' && !entry.includes('/node_modules/')
+  const roots = [...(isOwn ? [dirname(resolve(cwd, entry))] : []), cwd].map((path) => rootOf(realOf(path)))
+  const maps = new Map<string, SourceMap | null>()
+  return ([name, url, line, column]) => {
+    const plain = { name: name || '(anonymous)', file: placeOf(url, roots), line: line + 1 }
+    const path = pathOf(url)
+    if (!isAbsolute(path) || path.includes('/node_modules/')) return plain
+    const map = maps.get(path) ?? sourceMapOf(path)
+    maps.set(path, map)
+    const found = map?.findEntry(line, column)
+    if (map === null || found === undefined || !('originalSource' in found)) return plain
+    const { originalSource, originalLine, originalColumn } = found
+    const source = originalSource.replace(/^webpack:\/\/[^/]*\//, `${roots[0]}/`)
+    const file = placeOf(resolve(dirname(path), pathOf(source)), roots)
+    return { name: nameIn(map.payload, found) ?? plain.name, file, line: originalLine + 1 || originalColumn }
+  }
+}
+
+/** Where a function begins, its source says its name: `function name(`, `name(` or `name = (`. */
+function nameIn(
+  { sources, sourcesContent }: SourceMapPayload,
+  {
+    name,
+    originalSource,
+    originalLine,
+    originalColumn,
+  }: ReturnType<SourceMap['findEntry']> & {
+    originalSource: string
+    originalLine: number
+    originalColumn: number
+    name?: string
+  },
+): string | undefined {
+  if (name) return name
+  const text = sourcesContent?.[sources.indexOf(originalSource)]?.split('\n')[originalLine] ?? ''
+  const after = /^(?:async\s+)?(?:function\b[\s*]*)?([\w$]+)\s*\(/.exec(text.slice(originalColumn))?.[1]
+  const before = /([\w$]+)\s*[=:]\s*(?:async\s*)?$/.exec(text.slice(0, originalColumn))?.[1]
+  return after === 'function' ? before : (after ?? before)
+}
+
+function sourceMapOf(path: string): SourceMap | null {
+  try {
+    const [, at = ''] = /^.*\n\/\/# sourceMappingURL=(\S+)\s*$/s.exec(readFileSync(path, 'utf8')) ?? []
+    if (at === '') return null
+    const data = /^data:[^,]*;base64,(.*)$/.exec(at)?.[1]
+    const text =
+      data === undefined
+        ? readFileSync(resolve(dirname(path), decodeURI(at)), 'utf8')
+        : Buffer.from(data, 'base64').toString()
+    return new SourceMap(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+function pathOf(url: string): string {
+  return url.startsWith('file:') ? fileURLToPath(url.replace(/[?#].*/, '')) : url
+}
+
+/** Nothing of what stands before the project, of a query, or of code in a `data:` URL. */
+function placeOf(url: string, roots: readonly string[]): string {
+  if (url === '' || url.startsWith('node:')) return url
+  const path = pathOf(url)
+  if (!isAbsolute(path)) return '(generated)'
+  const modules = path.lastIndexOf('/node_modules/')
+  if (modules >= 0) return path.slice(modules + 1)
+  const own = roots.filter((root) => path.startsWith(`${root}/`))
+  const longest = Math.max(0, ...own.map(({ length }) => length))
+  return longest === 0 ? basename(path) : path.slice(longest + 1)
+}
+
+/** The repository, or else the nearest package. */
+function rootOf(directory: string): string {
+  const above: string[] = []
+  for (let at = directory; at !== dirname(at); at = dirname(at)) above.push(at)
+  const has = (name: string) => above.find((at) => existsSync(join(at, name)))
+  return has('.git') ?? has('package.json') ?? directory
+}
+
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
+}
+
+/** Whether a process runs Node. */
+export function isNode(pid: number): boolean {
+  try {
+    return basename(readlinkSync(`/proc/${pid}/exe`)) === 'node'
+  } catch {
+    return false
+  }
+}

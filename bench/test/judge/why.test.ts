@@ -1,0 +1,135 @@
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { test } from 'node:test'
+import { whyOf } from '../../src/judge/why.ts'
+import { describeWhy } from '../../src/report/why.ts'
+import type { Finding } from '../../src/result/figures.ts'
+import type { Why } from '../../src/result/profile.ts'
+import { type Costs, profilesOf, SERVER } from '../fixtures/profiles.ts'
+
+/** Which functions are named of planted changes. */
+
+const FINDING: Finding = {
+  race: 'GET /',
+  decides: 'rate',
+  taken: 0,
+  over: 'after',
+  under: 'before',
+  isTwin: false,
+  starts: 10,
+  ratio: null,
+  verdict: 'differs',
+  needed: null,
+  others: [],
+}
+
+function explain(before: Costs, after: Costs, seed = 1): Why {
+  const why = whyOf(FINDING, [], profilesOf(before, after, seed))
+  ok(why !== undefined)
+  return why
+}
+
+/** The server with other costs. */
+const having = (more: Costs): Costs => ({ ...SERVER, ...more })
+
+/** The server, with names changed. */
+function renamed(from: string, to: string, costs: Costs = SERVER): Costs {
+  return Object.fromEntries(Object.entries(costs).map(([words, cost]) => [words.replace(from, to), cost]))
+}
+
+const NAMED: [what: string, before: Costs, after: Costs, sentence: RegExp][] = [
+  [
+    'a function, and what it calls',
+    SERVER,
+    having({ 'readCookies src/cookies.js': 2.2, 'readCookies src/cookies.js > split': 1.1 }),
+    /^[23]\.\d µs \(\d\.\d–\d\.\d\) more per request are in readCookies \(src\/cookies\.js\); next: split, called by it, \d\.\d \(0\.\d–\d\.\d\)$/,
+  ],
+  [
+    'a builtin',
+    SERVER,
+    having({ 'route server.js > setPrototypeOf': 6 }),
+    /^\d\.\d µs \(.*\) more per request are in setPrototypeOf, called by route \(server\.js\)$/,
+  ],
+  [
+    'what Node does for a function',
+    having({ 'route server.js > setHeader node:_http_outgoing': 4 }),
+    SERVER,
+    /^[23]\.\d µs \(.*\) less per request are in setHeader, called by route \(server\.js\)$/,
+  ],
+  [
+    'a function of a file that was moved',
+    SERVER,
+    renamed('src/cookies.js', 'src/lib/cookies.js', having({ 'readCookies src/cookies.js': 3 })),
+    /^[23]\.\d µs \(.*\) more per request are in readCookies \(src\/lib\/cookies\.js\)$/,
+  ],
+  [
+    'a function of an entry with another name',
+    renamed('server.js', 'before.js'),
+    renamed('server.js', 'after.js', having({ 'route server.js': 7 })),
+    /^\d\.\d µs \(.*\) more per request are in route \(after\.js\)$/,
+  ],
+  [
+    'a package in which no function holds most of it',
+    SERVER,
+    having({
+      'parse node_modules/qs/lib/parse.js': 3.2,
+      'stringify node_modules/qs/lib/stringify.js': 3,
+      'decode node_modules/qs/lib/utils.js': 1.6,
+    }),
+    /^[4-6]\.\d µs \(.*\) more per request are in qs: \w+ [12]\.\d, \w+ [12]\.\d, \w+ [12]\.\d$/,
+  ],
+  [
+    'nothing, where gains and losses in a package cancel',
+    SERVER,
+    having({
+      'parse node_modules/qs/lib/parse.js': 0.3,
+      'decode node_modules/qs/lib/utils.js': 1.5,
+    }),
+    /^No function is shown/,
+  ],
+]
+
+for (const [what, before, after, sentence] of NAMED)
+  test(`named is ${what}`, () => {
+    const said = describeWhy(explain(before, after))
+    ok(sentence.test(said), said)
+  })
+
+test('of twenty servers with themselves at most one gets a name', () => {
+  const named = Array.from({ length: 20 }, (_, seed) => explain(SERVER, SERVER, seed + 1).cause).filter(
+    Boolean,
+  )
+  ok(named.length <= 1, JSON.stringify(named))
+})
+
+test('a start that was slow as a whole is no difference, and rows add up', () => {
+  const { rows, cause } = explain(SERVER, SERVER)
+  equal(cause, null)
+  const costs = (['before', 'after'] as const).map((side) => rows.reduce((sum, one) => sum + one[side], 0))
+  const micros = Object.values(SERVER).reduce((sum, one) => sum + one, 0) + 1
+  // Starts are up to half slower; both sides share what they have in common.
+  for (const cost of costs) ok(cost > micros * 1e-6 && cost < 1.5 * micros * 1e-6, `${cost}`)
+  deepEqual(
+    rows.slice(-4).map(({ name }) => name),
+    ['all other functions', 'Node itself', '(garbage collector)', 'other threads, no function'],
+  )
+})
+
+test('the difference is that of the race, and bytes have their function', () => {
+  const after = having({ 'listItems src/items.js': 9 })
+  const cells = [
+    { race: 'GET /', system: 'before', figures: { cpu: { value: 5e-5, low: null, high: null } } },
+  ]
+  const cpu = { value: 1.2, low: 1.1, high: 1.3 }
+  const why = whyOf(
+    { ...FINDING, others: [{ metric: 'cpu', ratio: cpu }] },
+    cells as unknown as Parameters<typeof whyOf>[1],
+    profilesOf(SERVER, after),
+  )
+  ok(why)
+  ok(describeWhy(why).endsWith('. The difference is 10.0 µs (5.0–15.0) in all'), describeWhy(why))
+  equal(why.allocated?.most?.name, 'listItems')
+})
+
+test('too few pairs name nothing', () => {
+  equal(whyOf(FINDING, [], profilesOf(SERVER, SERVER).slice(0, 7)), undefined)
+})
