@@ -1,38 +1,20 @@
-import createError from 'http-errors'
+// Add to Settings in shared/config.ts `UPSTREAM_URL: z.url()`, and a value for tests to `createOptions` in shared/testing/app.ts.
 import { z } from 'zod'
-import { readConfig } from '#shared/config.ts'
+import { fetchUpstream } from '#shared/upstream.ts'
 import { idOf } from '../src/middleware/request-id.ts'
 
-const { UPSTREAM_URL } = readConfig(z.object({ UPSTREAM_URL: z.url() }))
 const Query = z.object({ city: z.string().max(100) })
 
-/** `fetch` has decoded the body, so its length and coding are others; the rest is about the other connection and request. */
-const DROPPED = [
-  'content-encoding',
-  'content-length',
-  'connection',
-  'keep-alive',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-request-id',
-]
-
-export const relay = () => ({
+export const relay = ({ UPSTREAM_URL }: { UPSTREAM_URL: string }) => ({
   '/weather': {
-    GET: async (request: Request) => {
+    GET: (request: Request) => {
       const url = new URL(UPSTREAM_URL)
       url.searchParams.set('city', Query.parse(new URL(request.url).searchParams.toJSON()).city)
-      const upstream = await fetch(url, {
+      return fetchUpstream(url, {
         method: request.method, // GET or HEAD
         headers: { 'x-request-id': idOf(request) },
-        signal: AbortSignal.timeout(10_000),
-      }).catch((cause) => {
-        throw createError(502, { cause })
+        signal: request.signal,
       })
-      const headers = new Headers(upstream.headers)
-      for (const name of DROPPED) headers.delete(name)
-      return new Response(upstream.body, { status: upstream.status, headers })
     },
   },
 })

@@ -21,9 +21,9 @@ const start = (options: AppOptions) =>
       ...chat(options),
       ...database(options),
       ...events(options),
-      ...relay(),
+      ...relay(recipes.SETTINGS),
       ...secondPage(),
-      ...session(options),
+      ...session(options, recipes.SETTINGS),
       ...staticFiles(),
       ...upload(),
     }),
@@ -37,5 +37,6 @@ recipes.testChat(start)
 recipes.testUpload(start)
 recipes.testStatic(join(import.meta.dirname, '..'), start)
 recipes.testRelay(start)
+recipes.testRelayAbort(start)
 recipes.testSecondPage(start)
 recipes.testDatabase(start)

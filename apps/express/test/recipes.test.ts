@@ -22,9 +22,9 @@ function start(options: AppOptions) {
     body,
     database(options),
     events,
-    relay,
+    relay(recipes.SETTINGS),
     secondPage,
-    session,
+    session(recipes.SETTINGS),
     staticFiles,
     upload,
   )

@@ -1,12 +1,10 @@
 // npm install @fastify/cookie @fastify/formbody
+// Add to Settings in shared/config.ts `SESSION_SECRET: z.string().min(32)`, and a value for tests to `createOptions` in shared/testing/app.ts.
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
-import { z } from 'zod'
-import { readConfig } from '#shared/config.ts'
 
-const { SESSION_SECRET } = readConfig(z.object({ SESSION_SECRET: z.string().min(32) }))
 const Login = Type.Object({ name: Type.String({ minLength: 1, maxLength: 100 }) })
 
 /** Another site cannot log its visitors in here: https://owasp.org/www-community/attacks/csrf */
@@ -15,7 +13,11 @@ const sameOrigin: onRequestAsyncHookHandler = async (request, reply) => {
   if (!isOwn) return reply.forbidden('This form is from another site.')
 }
 
-export const session: FastifyPluginAsyncTypebox = async (app) => {
+/** `app.register(session, config)` */
+export const session: FastifyPluginAsyncTypebox<{ SESSION_SECRET: string }> = async (
+  app,
+  { SESSION_SECRET },
+) => {
   await app.register(formbody, { bodyLimit: 1024 })
   // `auto` is secure if the browser uses TLS: TRUST_PROXY says which proxy can tell.
   await app.register(cookie, {

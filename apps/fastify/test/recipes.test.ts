@@ -16,8 +16,9 @@ const { upload } = await import('../recipes/upload.ts')
 
 async function start(options: AppOptions) {
   const app = createApp(options, async (routes) => {
-    for (const recipe of [body, database, events, relay, secondPage, session, staticFiles, upload])
-      routes.register(recipe)
+    for (const recipe of [body, database, events, secondPage, staticFiles, upload]) routes.register(recipe)
+    routes.register(relay, recipes.SETTINGS)
+    routes.register(session, recipes.SETTINGS)
   })
   app.register(chat) // as late as possible: its hooks run after the one that waits for `drain`
   await app.ready()
@@ -26,4 +27,3 @@ async function start(options: AppOptions) {
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
-recipes.testRelayAbort(start) // of the others, none aborts its fetch when the client leaves

@@ -19,7 +19,17 @@ const { upload } = await import('../recipes/upload.ts')
 
 function start(options: AppOptions) {
   const routes = new H3().use(bodyLimit(64 * 1024), { match: ({ url }) => url.pathname !== '/uploads' })
-  for (const part of [body, chat, database(options), events, relay, secondPage, session, staticFiles, upload])
+  for (const part of [
+    body,
+    chat,
+    database(options),
+    events,
+    relay(recipes.SETTINGS),
+    secondPage,
+    session(recipes.SETTINGS),
+    staticFiles,
+    upload,
+  ])
     routes.mount('', part)
   const app = createApp(options, routes)
   const { TRUST_PROXY } = options.config

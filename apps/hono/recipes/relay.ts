@@ -1,28 +1,22 @@
+// Add to Settings in shared/config.ts `UPSTREAM_URL: z.url()`, and a value for tests to `createOptions` in shared/testing/app.ts.
 import { Hono } from 'hono'
-import { HTTPException } from 'hono/http-exception'
-import { proxy } from 'hono/proxy'
 import { validator } from 'hono/validator'
 import { z } from 'zod'
-import { readConfig } from '#shared/config.ts'
+import { fetchUpstream } from '#shared/upstream.ts'
 
-const { UPSTREAM_URL } = readConfig(z.object({ UPSTREAM_URL: z.url() }))
 const Query = z.object({ city: z.string().max(100) })
 
-export const relay = new Hono().get(
-  '/weather',
-  validator('query', (query) => Query.parse(query)),
-  async (c) => {
-    const url = new URL(UPSTREAM_URL)
-    url.searchParams.set('city', c.req.valid('query').city)
-    // `fetch` decodes the body, so its length and coding are others. `proxy` drops both.
-    const upstream = await proxy(url, {
-      method: c.req.method, // GET or HEAD
-      headers: { 'x-request-id': c.get('requestId') },
-      signal: AbortSignal.timeout(10_000),
-    }).catch((cause) => {
-      throw new HTTPException(502, { cause })
-    })
-    upstream.headers.delete('x-request-id') // this app has its own
-    return upstream
-  },
-)
+export const relay = ({ UPSTREAM_URL }: { UPSTREAM_URL: string }) =>
+  new Hono().get(
+    '/weather',
+    validator('query', (query) => Query.parse(query)),
+    (c) => {
+      const url = new URL(UPSTREAM_URL)
+      url.searchParams.set('city', c.req.valid('query').city)
+      return fetchUpstream(url, {
+        method: c.req.method, // GET or HEAD
+        headers: { 'x-request-id': c.get('requestId') },
+        signal: c.req.raw.signal,
+      })
+    },
+  )

@@ -27,9 +27,9 @@ function start(options: AppOptions) {
     chatRoutes,
     database(options),
     events,
-    relay,
+    relay(recipes.SETTINGS),
     secondPage,
-    session,
+    session(recipes.SETTINGS),
     staticFiles,
   ] as Hono[])
     routes.route('/', part)

@@ -1,10 +1,9 @@
+// Add to Settings in shared/config.ts `SESSION_SECRET: z.string().min(32)`, and a value for tests to `createOptions` in shared/testing/app.ts.
 import Router from '@koa/router'
 import type Koa from 'koa'
 import type { Middleware } from 'koa'
 import { z } from 'zod'
-import { readConfig } from '#shared/config.ts'
 
-const { SESSION_SECRET } = readConfig(z.object({ SESSION_SECRET: z.string().min(32) }))
 const Login = z.object({ name: z.string().min(1).max(100) })
 
 /** Another site cannot log its visitors in here: https://owasp.org/www-community/attacks/csrf */
@@ -13,8 +12,8 @@ const sameOrigin: Middleware = (ctx, next) => {
   return next()
 }
 
-/** Call it in app.ts: `app.use(session(app).routes())`. */
-export function session(app: Koa): Router {
+/** Call it in app.ts: `app.use(session(app, config).routes())`. */
+export function session(app: Koa, { SESSION_SECRET }: { SESSION_SECRET: string }): Router {
   app.keys = [SESSION_SECRET] // they sign cookies
 
   return new Router()

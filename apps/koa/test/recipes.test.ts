@@ -18,10 +18,10 @@ const { staticFiles } = await import('../recipes/static.ts')
 const { upload } = await import('../recipes/upload.ts')
 
 function start(options: AppOptions) {
-  const parts = [body, database(options), events, relay, secondPage, staticFiles, upload]
+  const parts = [body, database(options), events, relay(recipes.SETTINGS), secondPage, staticFiles, upload]
   const routes = new Router().use(...parts.map((part) => part.routes()))
   const app = createApp(options, routes)
-  app.use(session(app).routes())
+  app.use(session(app, recipes.SETTINGS).routes())
   const server = createServer(app.callback())
   chat(server, options)
   return serve(server)

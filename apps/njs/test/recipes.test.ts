@@ -33,7 +33,8 @@ describe(`on ${nginx.describe()}`, { skip }, () => {
       writeFileSync(join(modules, `${basename(path, '.ts')}.js`), await bundle(path))
     const parts = globSync(join(APP, 'recipes/*.conf')).map((path) => readFileSync(path, 'utf8'))
     const routes = join(modules, 'recipes.conf')
-    const { UPSTREAM_URL = '' } = process.env
+    const { SESSION_SECRET, UPSTREAM_URL } = recipes.SETTINGS
+    process.env.SESSION_SECRET = SESSION_SECRET
     const upstream = UPSTREAM_URL.replace('127.0.0.1', 'localhost') // a name, as people have
     writeFileSync(routes, parts.join('\n').replace(UPSTREAM, upstream))
     const address = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }

@@ -16,7 +16,15 @@ const { staticFiles } = await import('../recipes/static.ts')
 const { upload } = await import('../recipes/upload.ts')
 
 function start(options: AppOptions) {
-  const simple = [body, events, relay, secondPage, session, staticFiles, upload].flat()
+  const simple = [
+    body,
+    events,
+    relay(recipes.SETTINGS),
+    secondPage,
+    session(recipes.SETTINGS),
+    staticFiles,
+    upload,
+  ].flat()
   const server = createServer(createApp(options, [...simple, ...database(options)]))
   chat(server, options)
   return serve(server)

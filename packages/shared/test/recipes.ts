@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,16 +12,20 @@ import type { Problem } from '../src/problem.ts'
 import { createOptions, ERROR, type Start } from '../src/testing/app.ts'
 
 /*
- * What the recipes of every framework promise. An app imports this file first, and its recipes with `import()`, because some of them read
- * their settings when they are loaded.
+ * What the recipes of every framework promise. An app imports this file first, and its recipes with `import()`, because the database reads
+ * its setting when it is loaded.
  */
 
 const directory = mkdtempSync(join(tmpdir(), 'recipes-'))
 after(() => rmSync(directory, { recursive: true }))
-process.env.SESSION_SECRET = 'not a secret: it is only for tests'
-process.env.DATABASE_FILE = join(directory, 'test.db')
 const upstream = await startUpstream()
-process.env.UPSTREAM_URL = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/`
+
+export const SETTINGS = {
+  SESSION_SECRET: 'not a secret: it is only for tests',
+  UPSTREAM_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/`,
+}
+
+process.env.DATABASE_FILE = join(directory, 'test.db')
 
 /** @param app the directory of the app @param start an app with the routes of all recipes */
 export function testRecipes(app: string, start: Start): void {
@@ -33,6 +37,8 @@ export function testRecipes(app: string, start: Start): void {
   testUpload(start)
   testStatic(app, start)
   testRelay(start)
+  testRelayAbort(start)
+  testRelayDeadline(start)
   testSecondPage(start)
   testDatabase(start)
 }
@@ -324,46 +330,97 @@ export function testStatic(app: string, start: Start): void {
 }
 
 export function testRelay(start: Start): void {
-  test('relay: what an upstream has compressed comes whole, with its cookies, and with the headers of this app', async () => {
+  test('relay: what an upstream has compressed comes whole, and with no header that speaks for this app', async () => {
     await using app = await start(createOptions())
+    const plain = (await fetch(`${app.url}/weather`)).headers // a 400 of this app
     const ask = (city: string, method = 'GET') =>
-      fetch(`${app.url}/weather?city=${city}`, { method, headers: { 'x-request-id': 'r-1' } })
+      fetch(`${app.url}/weather?city=${city}`, {
+        method,
+        headers: { 'x-request-id': 'r-1', cookie: 'a=1', authorization: 'Basic eDp5' },
+      })
     // One connection: what a wrong length leaves over would become the next response.
     for (const city of ['gzip', 'br', 'zstd', 'identity', 'gzip']) {
       const response = await ask(city)
-      deepEqual([response.status, await response.text()], [200, `${city} ${'x'.repeat(1_000)}`])
+      deepEqual([response.status, await response.text()], [200, `${city} r-1 ${'x'.repeat(1_000)}`])
       const { headers } = response
-      deepEqual(headers.getSetCookie(), ['a=1', 'b=2'])
-      deepEqual([headers.get('x-content-type-options'), headers.get('x-request-id')], ['nosniff', 'r-1'])
-      deepEqual([headers.get('x-heard'), headers.get('upgrade')], ['r-1', null])
+      deepEqual([headers.get('content-type'), headers.get('cache-control')], ['text/tea', 'max-age=60'])
+      for (const name of ['x-content-type-options', 'content-security-policy', ...FOREIGN])
+        equal(headers.get(name), plain.get(name), name)
+      equal(headers.get('x-request-id'), 'r-1')
     }
     const nothing = await ask('nothing')
     deepEqual([nothing.status, await nothing.text()], [204, ''])
     equal((await ask('gzip', 'HEAD')).status, 200)
+    equal((await ask('unchanged')).status, 304)
     equal((await ask('missing')).status, 404)
     equal((await ask('reset')).status, 502) // an upstream that does not respond
+    await rejects(ask('cut').then((response) => response.text()))
   })
 }
 
 export function testRelayAbort(start: Start): void {
-  test('relay: a client that leaves before the upstream responds is no failure', async () => {
-    const options = createOptions()
-    await using app = await start(options)
+  for (const [city, status] of Object.entries({ silent: undefined, endless: 200 }))
+    test(`relay: a client that leaves ends the request of the upstream, which is ${city}, and is no failure`, async () => {
+      const options = createOptions()
+      await using app = await start(options)
+      const asked = once(upstream, 'request')
+      const request = sendRequest(`${app.url}/weather?city=${city}`)
+        .on('error', () => {})
+        .end()
+      if (status) equal((await once(request, 'response'))[0].statusCode, status)
+      const [{ socket }] = await asked
+      const left = new Promise((resolve) => socket.once('close', resolve))
+      request.destroy()
+      await left
+      await fetch(`${app.url}/greetings`) // by now, a failure would have its line
+      await readResponses(options, 2)
+      equal(
+        (await options.readLines(2)).find(({ level }) => level === ERROR),
+        undefined,
+      )
+    })
+
+  test('relay: a body that stands still ends, and the request of the upstream', async () => {
+    await using app = await start(createOptions({ HANDLER_TIMEOUT_MS: '500', KEEP_ALIVE_TIMEOUT_MS: '1000' }))
     const asked = once(upstream, 'request')
-    const request = sendRequest(`${app.url}/weather?city=silent`)
-      .on('error', () => {})
-      .end()
-    await asked
-    request.destroy()
-    await readResponses(options, 1)
-    await fetch(`${app.url}/greetings`) // by now, a failure would have its line
-    await readResponses(options, 2)
-    equal(
-      (await options.readLines(2)).find(({ level }) => level === ERROR),
-      undefined,
-    )
+    const response = fetch(`${app.url}/weather?city=endless`)
+    const [{ socket }] = await asked
+    const left = new Promise((resolve) => socket.once('close', resolve))
+    await rejects(response.then((begun) => begun.text()))
+    await left
   })
 }
+
+/** Not for Bun, whose timers cannot be mocked. */
+export function testRelayDeadline(start: Start): void {
+  test('relay: headers have 10 s, a body as long as it takes', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    await using app = await start(createOptions())
+    const ask = (city: string) => fetch(`${app.url}/weather?city=${city}`)
+    const asked = once(upstream, 'request')
+    const late = ask('silent')
+    await asked
+    t.mock.timers.tick(10_000)
+    equal((await late).status, 504)
+    const heard = once(upstream, 'request')
+    const slow = await ask('endless')
+    t.mock.timers.tick(60_000)
+    const [, response] = await heard
+    response.end('end')
+    equal(await slow.text(), 'begin end')
+  })
+}
+
+/** Of an upstream: they would speak for the origin of the app, or are about another connection. */
+const FOREIGN = [
+  'alt-svc',
+  'clear-site-data',
+  'cross-origin-resource-policy',
+  'refresh',
+  'set-cookie',
+  'strict-transport-security',
+  'upgrade',
+]
 
 export function testSecondPage(start: Start): void {
   test('second page: its policy has the nonce of its script', async () => {
@@ -433,14 +490,19 @@ async function startUpstream() {
     const city = new URL(request.url ?? '', 'http://x').searchParams.get('city') ?? ''
     if (city === 'reset') return void request.socket.destroy()
     if (city === 'silent') return
-    response.setHeader('x-heard', request.headers['x-request-id'] ?? '')
-    response.setHeader('x-request-id', 'of the upstream').setHeader('upgrade', 'h2,h2c') // as Apache
+    for (const name of [...FOREIGN, 'content-security-policy', 'x-request-id'])
+      response.setHeader(name, 'of the upstream')
+    response.setHeader('cache-control', 'max-age=60').setHeader('content-type', 'text/tea')
     if (city === 'nothing') return void response.writeHead(204).end()
-    if (city === 'missing') return void response.writeHead(404, { 'content-type': 'text/plain' }).end('none')
-    const body = Buffer.from(`${city} ${'x'.repeat(1_000)}`)
+    if (city === 'unchanged') return void response.writeHead(304).end()
+    if (city === 'missing') return void response.writeHead(404).end('none')
+    if (city === 'cut')
+      return void response.setHeader('content-length', 99).write('begin', () => response.destroy())
+    if (city === 'endless') return void response.write('begin ')
+    const { cookie = '', authorization = '', 'x-request-id': id } = request.headers
+    const body = Buffer.from(`${city} ${id}${cookie}${authorization} ${'x'.repeat(1_000)}`)
     const coded = city in compress ? compress[city as keyof typeof compress](body) : body
-    response.setHeader('content-encoding', city).setHeader('content-length', coded.length)
-    response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] }).end(coded)
+    response.setHeader('content-encoding', city).setHeader('content-length', coded.length).end(coded)
   }).unref()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return server
