@@ -124,10 +124,13 @@ describe('cli', { skip }, () => {
       clients.push(client)
       assert.equal((await cli('reload')).code, 0)
     }
-    await until('an old worker serves its stream', () => workersOf(master).length === 1)
-    for (const client of clients) client.destroy()
-    streams.closeAllConnections()
-    await cli('stop')
+    try {
+      await until('an old worker serves its stream', () => workersOf(master).length === 1)
+    } finally {
+      for (const client of clients) client.destroy()
+      streams.closeAllConnections()
+      await cli('stop')
+    }
   })
 
   test('one that was killed is not running, and does not stand in the way', async () => {
