@@ -18,8 +18,8 @@ const FOLDERS = ['src/', 'test/', 'recipes/']
 const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.', 'src/static-files.ts']
 const OF_ALL_ROLES = ['src/role.ts', 'test/app.test.ts', 'test/recipes.test.ts']
 
-/** What finds and starts an NGINX of this machine. */
-const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/start.ts']
+/** What finds and starts an NGINX of this machine, and the settings of a server, which NGINX cannot read. */
+const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/start.ts', '.env.example']
 
 /** Parts of nginx/conf: for an NGINX in front, and for one that is the app. */
 const PROXY = ['http/', 'server/', 'start.sh']
@@ -56,7 +56,7 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
     '{{types}}': isBun ? 'bun' : 'node',
     '{{commit}}': commit,
     '{{image}}': isBun ? 'oven/bun:1-slim' : 'node:26-trixie-slim',
-    '{{command}}': command.join(' '),
+    '{{command}}': readsFile(command).join(' '),
     '{{words}}': command.map((word) => `"${word}"`).join(', '),
     '{{front}}': ['00-http', 'keep-alive']
       .map((part) => files[`nginx/conf/templates/${part}.conf.template`] ?? '')
@@ -101,6 +101,11 @@ function commandOf({ runtime }: App, options: readonly Option[]): string[] {
   if (runtime === 'nginx') return ['nginx', '-p', '.', '-c', 'conf/nginx.conf', '-e', 'stderr']
   const first = options.includes('telemetry') ? ['--import', './src/telemetry.ts'] : []
   return [runtime, ...first, 'src/server.ts']
+}
+
+/** The same, with the settings of `.env`. Bun reads that file by itself, and an image gets its settings from outside. */
+function readsFile([program = '', ...words]: readonly string[]): string[] {
+  return [program, ...(program === 'node' ? ['--env-file-if-exists=.env'] : []), ...words]
 }
 
 /** The values of the templates in nginx/conf in front of a project. */
