@@ -7,12 +7,12 @@ import {
   readRequest,
   readTarget,
 } from '@startgrid/loadgen/request.ts'
+import { withoutQueryValues } from '@startgrid/servers/request.ts'
 import { formatTarget } from '@startgrid/wire/target.ts'
 import { namesOf, withoutValues } from '../experiment/command-line.ts'
 import type { RaceSystem, Weighted } from '../experiment/race.ts'
 import { withoutFolder } from '../experiment/result.ts'
 import { WITHIN } from '../judge/verdict.ts'
-import { withoutQueryValues } from '../result/experiment.ts'
 import { RACE } from './options.ts'
 
 /** What `race` is asked to do. */

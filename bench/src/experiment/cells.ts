@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { ROLES, TOPOLOGIES, type Topology } from '@startgrid/grid/apps.ts'
+import { nameAsked } from '@startgrid/servers/request.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import { type Experiment, isProbe, nameAsked, type Race, type System } from '../result/experiment.ts'
+import { type Experiment, isProbe, type Race, type System } from '../result/experiment.ts'
 import type { Cell } from '../result/result.ts'
 import { warmupOf } from './profiles.ts'
 

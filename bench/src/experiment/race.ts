@@ -1,11 +1,5 @@
-import {
-  type Asked,
-  type Experiment,
-  type LoadRace,
-  nameAsked,
-  type System,
-  type Workload,
-} from '../result/experiment.ts'
+import { type Asked, nameAsked } from '@startgrid/servers/request.ts'
+import type { Experiment, LoadRace, System, Workload } from '../result/experiment.ts'
 
 /** A request, and how often it is drawn among others. */
 export type Weighted = Asked & { weight?: number }

@@ -1,13 +1,7 @@
 import { readMachine } from '@startgrid/machine/machine.ts'
 import { readVersions } from '@startgrid/machine/provenance.ts'
-import {
-  type Asked,
-  type Experiment,
-  isProbe,
-  type System,
-  type Workload,
-  withoutQueryValues,
-} from '../result/experiment.ts'
+import { type Asked, withoutQueryValues } from '@startgrid/servers/request.ts'
+import { type Experiment, isProbe, type System, type Workload } from '../result/experiment.ts'
 import type { Result, Settings } from '../result/result.ts'
 import { planCells } from './cells.ts'
 import { withoutValues } from './command-line.ts'

@@ -2,15 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ForeseenError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { type BodyExpectation, exactly } from '@startgrid/loadgen/expectation.ts'
+import {
+  type Asked,
+  ask,
+  askOften,
+  bodyOf,
+  isExpected,
+  nameAsked,
+  quote,
+} from '@startgrid/servers/request.ts'
 import { mean } from '@startgrid/stats/moments.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { type Asked, nameAsked, type Workload } from '../result/experiment.ts'
+import type { Workload } from '../result/experiment.ts'
 import type { Cell } from '../result/result.ts'
 import type { Known } from '../servers/command/cause.ts'
 import { differenceOf, expectationOf, type Head, learn, MOST_MASKED } from '../servers/command/equal-work.ts'
-import { ask, askOften, bodyOf, isExpected, quote } from '../servers/command/request.ts'
 import type { Entrant } from './load.ts'
 
 /** Why a race cannot be run; the message is a sentence. */

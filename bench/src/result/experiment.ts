@@ -1,6 +1,7 @@
 import type { BodyExpectation } from '@startgrid/loadgen/expectation.ts'
 import type { KeyType } from '@startgrid/nginx/certificate.ts'
-import type { HeaderValues } from '@startgrid/wire/request.ts'
+import type { Command } from '@startgrid/servers/command.ts'
+import type { Asked } from '@startgrid/servers/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Metric } from './metrics.ts'
 
@@ -113,22 +114,6 @@ export interface Program {
 }
 
 /**
- * A command as a person types it, for a shell: `node before.js`. It serves HTTP/1.1 on the port that its environment says, in `PORT`, or that
- * stands in it for `{port}`.
- */
-export interface Command {
-  command: string
-  /** Where it runs; absolute. */
-  directory: string
-  /** Added to the person's environment. */
-  env?: Readonly<Record<string, string>>
-  /** Ready when this is responded to as expected: with that status, or any 2xx. */
-  ready: Asked & { status?: number }
-  /** `--ready-timeout`; undefined: as is usual. */
-  readyTimeoutMs?: number | undefined
-}
-
-/**
  * How NGINX responds: through one of the topologies, by SCGI, to several copies in turn, with a bare `proxy_pass`, or alone with
  * `return 200`.
  */
@@ -142,17 +127,6 @@ export type FrontKind =
   | 'bare-naive-socket'
   | 'scgi-socket'
   | 'return-200'
-
-/** A request as it is sent. The values of headers and the body are in no result. */
-export interface Asked {
-  /** Path and query as in the request line. */
-  path: string
-  /** Default GET. */
-  method?: string
-  headers?: HeaderValues
-  /** Text is sent in UTF-8. */
-  body?: string | Uint8Array
-}
 
 /** What is asked of an app, and what a right response is. */
 export interface Workload extends Asked {
@@ -169,22 +143,6 @@ export interface Workload extends Asked {
   isProven?: true
   /** Asks again, after wrong bodies. @returns whether only what had not changed before is different, and is compared no longer */
   learnAgain?(target: Target): Promise<boolean>
-}
-
-/** `GET /api/items`, and how, where that is not as usual. */
-export function nameAsked({
-  method = 'GET',
-  path,
-  newConnections,
-  rate,
-}: Asked & Pick<Workload, 'newConnections' | 'rate'>): string {
-  const each = newConnections === undefined ? '' : ', a new connection each'
-  return `${method} ${withoutQueryValues(path)}${each}${rate === undefined ? '' : `, ${rate} per second`}`
-}
-
-/** `/items?token=…&page=2`: the values of a query may be secret, but for small numbers. */
-export function withoutQueryValues(path: string): string {
-  return path.replace(/(?<=[?&;][^=&;\s]*=)(?!\d{1,4}(?:[&;\s]|$))[^&;\s]+/g, '…')
 }
 
 export type Race = LoadRace | ProbeRace

@@ -5,9 +5,9 @@ import { APPS, type App } from '@startgrid/grid/apps.ts'
 import { launch } from '@startgrid/grid/launcher.ts'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import { currentMemory, peakMemory, processTree } from '@startgrid/machine/processes.ts'
+import { ask } from '@startgrid/servers/request.ts'
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Figures, ProbeContext, ProbeRace, Study } from '../../src/result/experiment.ts'
-import { ask } from '../../src/servers/command/request.ts'
 
 /** How long apps need to start, and their memory then: each alone, on one core, with Node's compile cache off and on. */
 

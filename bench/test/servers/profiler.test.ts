@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { Guard } from '@startgrid/machine/guard.ts'
+import { startCommand } from '@startgrid/servers/command.ts'
+import { ask } from '@startgrid/servers/request.ts'
 import { openProfiler } from '../../src/servers/command/profiler.ts'
-import { ask } from '../../src/servers/command/request.ts'
-import { startCommand } from '../../src/servers/command/server.ts'
 
 /** Real servers on Node that load the profiler, in every way in which people start them. */
 

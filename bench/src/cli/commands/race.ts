@@ -2,6 +2,7 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { LoadError, resolveTarget } from '@startgrid/loadgen/plan.ts'
 import { readTarget } from '@startgrid/loadgen/request.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
+import { toolsOf } from '@startgrid/servers/program.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/findings.ts'
@@ -18,7 +19,6 @@ import {
   whatDiffers,
   withFilesOf,
 } from '../../servers/command/checkout.ts'
-import { toolsOf } from '../../servers/command/program.ts'
 import { type Measure, measureAndReport } from '../measure.ts'
 import type { Program } from '../program.ts'
 import { type RaceOptions, readRaceOptions } from '../race-options.ts'

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Asked } from '@startgrid/servers/request.ts'
+import { askOften, bodyOf, quote } from '@startgrid/servers/request.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Asked } from '../../result/experiment.ts'
 import { differenceOf, type Learnt, learn } from './equal-work.ts'
-import { askOften, bodyOf, quote } from './request.ts'
 
 /** What a server was asked under load, and what it gave before. */
 export interface Known {

@@ -3,14 +3,15 @@ import { readTarget } from '@startgrid/loadgen/request.ts'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { cpuSeconds, listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
+import { type CommandServer, startCommand } from '@startgrid/servers/command.ts'
+import type { Asked } from '@startgrid/servers/request.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import type { Asked, Experiment, System } from '../../result/experiment.ts'
+import type { Experiment, System } from '../../result/experiment.ts'
 import type { LaunchRecord } from '../../result/heat.ts'
 import type { Cell, Cores } from '../../result/result.ts'
 import { beginAccountOf, type Opened, type OpenOptions, type Server, systemOf } from '../servers.ts'
 import { isHere, whySilent } from './origin.ts'
 import { isNode, openProfiler, type Profiler } from './profiler.ts'
-import { type CommandServer, startCommand } from './server.ts'
 
 interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress'> {
   guard: Guard

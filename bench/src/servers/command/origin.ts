@@ -2,10 +2,10 @@ import { lookup } from 'node:dns/promises'
 import { BlockList } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { readTarget } from '@startgrid/loadgen/request.ts'
+import type { Asked } from '@startgrid/servers/request.ts'
+import { ask } from '@startgrid/servers/request.ts'
 import { type Failure, NoResponse } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Asked } from '../../result/experiment.ts'
-import { ask } from './request.ts'
 
 /** The address of a server that already runs: an origin, as `http://10.0.0.9:3000`, or `unix:/run/app.sock`. */
 

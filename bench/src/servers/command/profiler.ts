@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Guard } from '@startgrid/machine/guard.ts'
+import { personsEnvironment } from '@startgrid/servers/program.ts'
 import { type Frame, mergeTrees, type Tree } from '../../result/profile.ts'
-import { personsEnvironment } from './program.ts'
 
 /** What profiles a command: Node's own profiler, in every thread that loads our preload by NODE_OPTIONS. */
 export interface Profiler {

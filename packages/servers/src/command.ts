@@ -8,6 +8,7 @@ import {
   findProcesses,
   heldBy,
   isRunning,
+  type Launched,
   type Listener,
   listeners,
   listenersAt,
@@ -19,9 +20,24 @@ import { claimPort } from '@startgrid/nginx/address.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { type Failure, NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { type Command, nameAsked } from '../../result/experiment.ts'
 import { startProgram } from './program.ts'
-import { ask, isExpected, quote } from './request.ts'
+import { type Asked, ask, isExpected, nameAsked, quote } from './request.ts'
+
+/**
+ * A command as a person types it, for a shell: `node before.js`. It serves HTTP/1.1 on the port that its environment says, in `PORT`, or that
+ * stands in it for `{port}`.
+ */
+export interface Command {
+  command: string
+  /** Where it runs; absolute. */
+  directory: string
+  /** Added to the person's environment. */
+  env?: Readonly<Record<string, string>>
+  /** Ready when this is responded to as expected: with that status, or any 2xx. */
+  ready: Asked & { status?: number }
+  /** `--ready-timeout`; undefined: as is usual. */
+  readyTimeoutMs?: number | undefined
+}
 
 /** One start of a command. */
 export interface CommandServer {
@@ -36,6 +52,8 @@ export interface CommandServer {
   readyMemory: number | undefined
   /** All of its processes, also those that left its group. */
   pids(): number[]
+  /** The group of the process that was started, and its mark. */
+  launched: Launched
   /** Why it can respond no more: a clause without the full stop. Undefined while it can. */
   whyEnded(): string | undefined
   /** SIGTERM, and SIGKILL for what does not heed it. @returns whether that was needed */
@@ -53,7 +71,12 @@ interface StartOptions {
   isElsewhere(place: string): void
   /** Milliseconds between SIGTERM and SIGKILL. */
   graceMs?: number
+  /** Default: a free one. */
+  port?: number | undefined
 }
+
+/** Without `ready` it is ready when it accepts connections. */
+type Startable = Omit<Command, 'ready'> & Partial<Pick<Command, 'ready'>>
 
 const HOST = '127.0.0.1'
 
@@ -76,12 +99,12 @@ const ELSEWHERE_MS = 1000
  * @throws {Error} with a sentence; nothing is left running
  * @throws the signal's reason after an abort
  */
-export async function startCommand(command: Command, options: StartOptions): Promise<CommandServer> {
+export async function startCommand(command: Startable, options: StartOptions): Promise<CommandServer> {
   const { guard, cpus, signal, tell, isElsewhere: tellElsewhere, graceMs = 5000 } = options
-  const port = await claimPort({ host: HOST, port: 0 })
+  const port = await claimPort({ host: HOST, port: options.port ?? 0 })
   const line = command.command.replaceAll('{port}', String(port))
   const beganAt = performance.now()
-  const program = await startProgram([...binding(cpus), 'sh', '-c', line], {
+  const program = await startProgram([...binding(cpus), 'sh', '-c', foreground(line)], {
     directory: command.directory,
     guard,
     env: { ...command.env, PORT: String(port), HOST },
@@ -131,7 +154,17 @@ export async function startCommand(command: Command, options: StartOptions): Pro
     if (place !== port) tellElsewhere(nameOf(place))
     const startCpu = cpuSeconds(pids()) ?? 0
     const readyMemory = currentMemory(pids())
-    return { target, startup, isElsewhere: place !== port, startCpu, readyMemory, pids, whyEnded, stop }
+    return {
+      target,
+      startup,
+      isElsewhere: place !== port,
+      startCpu,
+      readyMemory,
+      pids,
+      launched,
+      whyEnded,
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
@@ -140,6 +173,12 @@ export async function startCommand(command: Command, options: StartOptions): Pro
 
 const OWN_PORT =
   'systems of a race run at the same time, so each has to listen on PORT of its environment, or on {port} in its command'
+
+/** A single program takes the place of the shell, and gets its signals: not every shell does that by itself. */
+function foreground(line: string): string {
+  const isSingle = /^(?!\s*(?:exec|command|eval)\b)[^;&|<>()`$\n#!]+$/.test(line)
+  return isSingle ? `exec ${/^\s*\w+=/.test(line) ? 'env ' : ''}${line}` : line
+}
 
 /** What its last lines say that a person can do. */
 function remedyFor(lines: string): string {
@@ -152,7 +191,7 @@ function remedyFor(lines: string): string {
 
 interface Becoming extends Pick<StartOptions, 'signal' | 'tell'>, Pick<CommandServer, 'whyEnded' | 'pids'> {
   port: number
-  command: Command
+  command: Startable
 }
 
 /** @returns where it is ready, and since when: on its port, or else on the only one on which it listens */
@@ -192,7 +231,7 @@ async function becomeReady({
     const patienceMs = Math.max(100, Math.min(RESPONSE_MS, until - now))
     const { target, seen, at } = await look(targets, ready, { patienceMs, signal, isOwn })
     const isResponse = !(seen instanceof NoResponse)
-    if (isResponse && isExpected(seen, ready.status)) return { target, at }
+    if (seen === undefined || (isResponse && isExpected(seen, ready?.status))) return { target, at }
     if (isResponse) {
       last = seen
       otherwiseAt = seen.status === 503 ? undefined : (otherwiseAt ?? now)
@@ -204,9 +243,9 @@ async function becomeReady({
       const failure = isResponse ? undefined : seen.failure
       const silent =
         other === undefined || places().length > 0
-          ? whySilent(port, places(), ready, failure)
+          ? whySilent(port, places(), ready && nameAsked(ready), failure)
           : `its port was taken by ${nameOfHolder(other)}, which it did not start`
-      const why = last === undefined ? silent : whyOtherwise(last, ready)
+      const why = last && ready ? whyOtherwise(last, ready) : silent
       if (isLate) throw new Error(`${why} after ${Math.round(lookedFor / 100) / 10} s: see --ready-timeout`)
       tell(`is not ready yet: ${why}. It has ${Math.round((until - beganAt) / 1000)} s (--ready-timeout).`)
       tellAt = Number.POSITIVE_INFINITY
@@ -240,19 +279,27 @@ interface Looking extends Pick<StartOptions, 'signal'> {
 /** @returns what the first of them says on which it listens itself */
 async function look(
   targets: readonly Target[],
-  ready: Command['ready'],
+  ready: Startable['ready'],
   looking: Looking,
-): Promise<{ target: Target; seen: Response | NoResponse; at: number }> {
+): Promise<{ target: Target; seen: Response | NoResponse | undefined; at: number }> {
   const [target = { host: HOST, port: 0 }, ...others] = targets
-  const found = await ask(target, ready, looking.patienceMs, looking.signal).catch((error: unknown) => {
+  const { patienceMs, signal, isOwn } = looking
+  const asking =
+    ready === undefined ? listens(target, patienceMs, signal) : ask(target, ready, patienceMs, signal)
+  const found = await asking.catch((error: unknown) => {
     if (error instanceof NoResponse) return error
     throw error
   })
   const isSilent = found instanceof NoResponse && found.failure === 'refused'
   const at = performance.now()
-  const seen = isSilent || looking.isOwn(target) ? found : new NoResponse('refused', 'it is another one')
+  const seen = isSilent || isOwn(target) ? found : new NoResponse('refused', 'it is another one')
   const isRefused = seen instanceof NoResponse && seen.failure === 'refused'
   return isRefused && others.length > 0 ? look(others, ready, looking) : { target, seen, at }
+}
+
+async function listens(target: Target, timeoutMs: number, signal: AbortSignal): Promise<undefined> {
+  const connection = await openConnection(target, { timeoutMs, signal })
+  connection.destroy()
 }
 
 async function speaksTls(target: Target): Promise<boolean> {
@@ -269,15 +316,14 @@ function whyOtherwise({ status }: Response, ready: Command['ready']): string {
 function whySilent(
   port: number,
   places: readonly (number | string)[],
-  ready: Command['ready'],
-  failure: Failure | undefined,
+  asked = 'anything',
+  failure?: Failure,
 ): string {
-  if (failure === 'malformed') return `what it says to ${nameAsked(ready)} is not HTTP/1.1`
+  if (failure === 'malformed') return `what it says to ${asked} is not HTTP/1.1`
   // On a busy machine a refusal may come too late. On Linux the places are known.
   const isRefused = failure === 'refused' || (failure === 'timeout' && process.platform === 'linux')
   if (places.length === 0 && isRefused) return 'it does not listen'
-  if (places.includes(port) || failure !== 'refused')
-    return `it listens, but does not respond to ${nameAsked(ready)}`
+  if (places.includes(port) || failure !== 'refused') return `it listens, but does not respond to ${asked}`
   return `it listens on ${listOf(places.map(nameOf))} instead of port ${port}: it has to listen on PORT of its environment, or on {port} in its command`
 }
 

@@ -2,9 +2,35 @@ import { plural } from '@startgrid/cli/text.ts'
 import { decoded } from '@startgrid/loadgen/expectation.ts'
 import { ask as askOnce, type Connection, openConnection } from '@startgrid/wire/client.ts'
 import type { Response } from '@startgrid/wire/reader.ts'
-import { headersOf, headerValue } from '@startgrid/wire/request.ts'
+import { type HeaderValues, headersOf, headerValue } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import type { Asked } from '../../result/experiment.ts'
+
+/** A request as it is sent. The values of headers and the body are in no result. */
+export interface Asked {
+  /** Path and query as in the request line. */
+  path: string
+  /** Default GET. */
+  method?: string
+  headers?: HeaderValues
+  /** Text is sent in UTF-8. */
+  body?: string | Uint8Array
+}
+
+/** `GET /api/items`, and how, where that is not as usual. */
+export function nameAsked({
+  method = 'GET',
+  path,
+  newConnections,
+  rate,
+}: Asked & { newConnections?: true; rate?: number }): string {
+  const each = newConnections === undefined ? '' : ', a new connection each'
+  return `${method} ${withoutQueryValues(path)}${each}${rate === undefined ? '' : `, ${rate} per second`}`
+}
+
+/** `/items?token=…&page=2`: the values of a query may be secret, but for small numbers. */
+export function withoutQueryValues(path: string): string {
+  return path.replace(/(?<=[?&;][^=&;\s]*=)(?!\d{1,4}(?:[&;\s]|$))[^&;\s]+/g, '…')
+}
 
 /** Bytes of a body that are kept and compared. */
 const MOST_BYTES = 10 * 1024 * 1024
