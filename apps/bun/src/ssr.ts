@@ -1,12 +1,13 @@
+import type { BunRequest } from 'bun'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { fetchAsset } from '#shared/page/assets.ts'
+import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { streamPage } from '#shared/page/stream-web.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { idOf } from './middleware/request-id.ts'
-import { staticFiles } from './static-files.ts'
 
 const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
 const Items = Count.pipe(z.number().max(1000)).default(50)
@@ -17,7 +18,9 @@ const SlowPage = z.object({ items: Items, delay: Delay })
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
 
 export const ssr = ({ config, log }: AppOptions) => ({
-  '/assets/:file': { GET: staticFiles(ASSETS_DIR) },
+  '/assets/:file': {
+    GET: (request: BunRequest<'/assets/:file'>) => fetchAsset(request, request.params.file),
+  },
 
   '/': {
     GET: shedLoad(config, (request) => {

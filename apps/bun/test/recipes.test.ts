@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { AppOptions } from '#shared/app-options.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
+import { ssr } from '../src/ssr.ts'
 import { serve } from './serve.ts'
 
 const { body } = await import('../recipes/body.ts')
@@ -18,6 +19,7 @@ const start = (options: AppOptions) =>
     options,
     () => ({
       ...body(),
+      ...ssr(options),
       ...chat(options),
       ...database(options),
       ...events(options),
@@ -36,6 +38,7 @@ recipes.testEvents(start)
 recipes.testChat(start)
 recipes.testUpload(start)
 recipes.testStatic(join(import.meta.dirname, '..'), start)
+recipes.testOpenFiles(join(import.meta.dirname, '..'), start)
 recipes.testRelay(start)
 recipes.testRelayAbort(start)
 recipes.testSecondPage(start)

@@ -1,14 +1,19 @@
 import { fileURLToPath } from 'node:url'
-import express, { Router } from 'express'
+import express, { type Response, Router } from 'express'
+
+const root = fileURLToPath(new URL('../public', import.meta.url))
 
 /** Lets HTML files load their scripts, styles and images. The policy of the other routes allows nothing. */
 const POLICY = "default-src 'self'; frame-ancestors 'none'"
 
+const setHeaders = (response: Response) => response.setHeader('content-security-policy', POLICY)
+
 export const staticFiles = Router()
 
-staticFiles.use(
-  '/public',
-  express.static(fileURLToPath(new URL('../public', import.meta.url)), {
-    setHeaders: (response) => response.setHeader('content-security-policy', POLICY),
-  }),
-)
+staticFiles.head('/public/*path', (request, _response, next) => {
+  delete request.headers.range // it means something with GET only (RFC 9110, 14.2)
+  next()
+})
+// Of the names that begin with a dot, only this one is served (RFC 8615).
+staticFiles.use('/public/.well-known', express.static(`${root}/.well-known`, { setHeaders }))
+staticFiles.use('/public', express.static(root, { setHeaders }))

@@ -3,6 +3,7 @@ import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
+import { ssr } from '../src/ssr.ts'
 
 const { body } = await import('../recipes/body.ts')
 const { chat } = await import('../recipes/chat.ts')
@@ -16,7 +17,8 @@ const { upload } = await import('../recipes/upload.ts')
 
 async function start(options: AppOptions) {
   const app = createApp(options, async (routes) => {
-    for (const recipe of [body, database, events, secondPage, staticFiles, upload]) routes.register(recipe)
+    for (const recipe of [body, ssr, database, events, secondPage, staticFiles, upload])
+      routes.register(recipe)
     routes.register(relay, recipes.SETTINGS)
     routes.register(session, recipes.SETTINGS)
   })

@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url'
-import { getValidatedQuery, H3, HTTPError, HTTPResponse } from 'h3'
-import { staticMiddleware } from 'srvx/static'
+import { getRouterParam, getValidatedQuery, H3, HTTPResponse } from 'h3'
 import { z } from 'zod'
-import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { fetchAsset } from '#shared/page/assets.ts'
+import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { streamPage } from '#shared/page/stream-web.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
@@ -16,20 +15,8 @@ const SlowPage = z.object({ items: Items, delay: Delay })
 
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
 
-const assets = staticMiddleware({
-  dir: fileURLToPath(ASSETS_DIR),
-  encodings: true, // the .br and .gz files of the build
-  compress: false,
-  maxAge: 31_536_000,
-  immutable: true,
-})
-
-function notFound(): never {
-  throw new HTTPError({ status: 404 })
-}
-
 export const ssr = new H3()
-  .mount('/assets', (request) => assets(request, notFound))
+  .get('/assets/:file', (event) => fetchAsset(event.req, getRouterParam(event, 'file') ?? ''))
 
   .get(
     '/',

@@ -6,6 +6,7 @@ import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
 import { keepTrusted } from '../src/forwarded.ts'
+import { ssr } from '../src/ssr.ts'
 
 const { body } = await import('../recipes/body.ts')
 const { acceptWebSockets, chat } = await import('../recipes/chat.ts')
@@ -21,6 +22,7 @@ function start(options: AppOptions) {
   const routes = new H3().use(bodyLimit(64 * 1024), { match: ({ url }) => url.pathname !== '/uploads' })
   for (const part of [
     body,
+    ssr,
     chat,
     database(options),
     events,

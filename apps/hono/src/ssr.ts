@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url'
-import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
 import { validator } from 'hono/validator'
 import { z } from 'zod'
-import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { fetchAsset } from '#shared/page/assets.ts'
+import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { streamPage } from '#shared/page/stream-web.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
@@ -16,15 +15,7 @@ const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 
 export const ssr = new Hono()
-  .get(
-    '/assets/*',
-    serveStatic({
-      root: fileURLToPath(ASSETS_DIR),
-      rewriteRequestPath: (path) => path.replace('/assets', ''),
-      precompressed: true,
-      onFound: (_path, c) => c.header('cache-control', 'public, max-age=31536000, immutable'),
-    }),
-  )
+  .get('/assets/:file', (c) => fetchAsset(c.req.raw, c.req.param('file')))
 
   .get(
     '/',

@@ -8,6 +8,7 @@ import { acceptUpgrades } from '#shared/websockets.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
 import { takeOrigin } from '../src/forwarded.ts'
+import { ssr } from '../src/ssr.ts'
 
 const { body } = await import('../recipes/body.ts')
 const { chat } = await import('../recipes/chat.ts')
@@ -24,6 +25,7 @@ function start(options: AppOptions) {
   const routes = new Hono()
   for (const part of [
     body,
+    ssr,
     chatRoutes,
     database(options),
     events,

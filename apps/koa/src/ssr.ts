@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import Router from '@koa/router'
-import { send } from '@koa/send'
 import { z } from 'zod'
-import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { openAsset } from '#shared/page/assets.ts'
+import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
@@ -13,12 +12,14 @@ const Items = Count.pipe(z.number().max(1000)).default(50)
 const Delay = Count.pipe(z.number().max(5000)).default(50) // milliseconds
 const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
-const ASSETS = { root: fileURLToPath(ASSETS_DIR), immutable: true, maxAge: 31_536_000_000 } // a year in milliseconds
 
 export const ssr = new Router()
 
-ssr.get('/assets/*file', async (ctx) => {
-  if (await send(ctx, ctx.path.slice('/assets/'.length), ASSETS)) ctx.vary('Accept-Encoding')
+ssr.get('/assets/:file', async (ctx) => {
+  const { stream, status, headers } = await openAsset(ctx.req, ctx.params.file ?? '')
+  ctx.set(headers)
+  ctx.status = status
+  ctx.body = stream
 })
 
 ssr.get('/', shedLoad, (ctx) => {

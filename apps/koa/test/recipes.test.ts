@@ -6,6 +6,7 @@ import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
+import { ssr } from '../src/ssr.ts'
 
 const { body } = await import('../recipes/body.ts')
 const { chat } = await import('../recipes/chat.ts')
@@ -18,7 +19,16 @@ const { staticFiles } = await import('../recipes/static.ts')
 const { upload } = await import('../recipes/upload.ts')
 
 function start(options: AppOptions) {
-  const parts = [body, database(options), events, relay(recipes.SETTINGS), secondPage, staticFiles, upload]
+  const parts = [
+    body,
+    ssr,
+    database(options),
+    events,
+    relay(recipes.SETTINGS),
+    secondPage,
+    staticFiles,
+    upload,
+  ]
   const routes = new Router().use(...parts.map((part) => part.routes()))
   const app = createApp(options, routes)
   app.use(session(app, recipes.SETTINGS).routes())

@@ -1,5 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { type ParsedUrlQuery, parse } from 'node:querystring'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import createError from 'http-errors'
 import type { AppOptions } from '#shared/app-options.ts'
 import { type Forwarded, readForwarded } from '#shared/forwarded.ts'
@@ -70,6 +73,16 @@ export class Context<Name extends string = string> implements AppOptions {
 
   html(body: string, status = 200): void {
     this.send(status, 'text/html; charset=utf-8', body)
+  }
+
+  /** Sends a stream, and destroys it in the end, also if the client has left. A failure before its first byte can still become a 500. */
+  async stream(stream: Readable, status = 200, headers: OutgoingHttpHeaders = {}): Promise<void> {
+    try {
+      await once(stream, 'readable')
+      if (!this.response.closed) await pipeline(stream, this.response.writeHead(status, headers))
+    } finally {
+      stream.destroy() // `pipeline` leaves it open if the response is closed already
+    }
   }
 
   send(status: number, type: string, body: string): void {

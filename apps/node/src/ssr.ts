@@ -1,12 +1,11 @@
-import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
-import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { openAsset } from '#shared/page/assets.ts'
+import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { route } from './router.ts'
-import { staticFiles } from './static-files.ts'
 
 const Count = z.string().regex(/^\d+$/, 'must be a number').transform(Number)
 const Items = Count.pipe(z.number().max(1000)).default(50)
@@ -15,7 +14,10 @@ const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 
 export const ssr = [
-  staticFiles(ASSETS_DIR),
+  route('GET', '/assets/:name', async (context) => {
+    const { stream, status, headers } = await openAsset(context.request, context.params.name)
+    await context.stream(stream, status, headers)
+  }),
 
   route(
     'GET',
@@ -41,7 +43,7 @@ export const ssr = [
       const props = { items, requestId, pending, nonce }
       const html = await streamPage('shop', props, signal, (err) => log.error({ err }, 'failed'))
       const headers = { ...pageHeaders(nonce), 'content-type': 'text/html; charset=utf-8' }
-      await pipeline(html, response.writeHead(200, headers))
+      await context.stream(html, 200, headers)
     }),
   ),
 ]

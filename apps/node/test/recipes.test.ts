@@ -4,6 +4,7 @@ import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
+import { ssr } from '../src/ssr.ts'
 
 const { body } = await import('../recipes/body.ts')
 const { chat } = await import('../recipes/chat.ts')
@@ -18,6 +19,7 @@ const { upload } = await import('../recipes/upload.ts')
 function start(options: AppOptions) {
   const simple = [
     body,
+    ssr,
     events,
     relay(recipes.SETTINGS),
     secondPage,

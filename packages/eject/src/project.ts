@@ -15,7 +15,7 @@ export interface Choice {
 const FOLDERS = ['src/', 'test/', 'recipes/']
 
 /** What is for pages, for all roles, or for this repository: a project tests its routes, and what is around them is tested here. */
-const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.', 'src/static-files.ts']
+const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.']
 const OF_ALL_ROLES = ['src/role.ts', 'test/app.test.ts', 'test/recipes.test.ts']
 
 /** What finds and starts an NGINX of this machine, and the settings of a server, which NGINX cannot read. */
@@ -68,6 +68,9 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
 
   for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
   copy('packages/shared/src/', 'shared/')
+  // With its packages: a framework may serve the page's files by its own.
+  if (![...project.values()].some((text) => text.includes('/page/assets.ts')))
+    project.delete('shared/page/assets.ts')
   copy('.editorconfig', '.editorconfig')
   for (const folder of ['service', framework, role, `${framework}-${role}`, ...options])
     copy(`packages/eject/static/${folder}/`, '', (text) => replaceAll(text, values))

@@ -1,14 +1,31 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, request as sendRequest } from 'node:http'
+import fs, {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as sendRequest,
+} from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import type { Problem } from '../src/problem.ts'
+import { ASSETS } from '#shared/page/server.js'
+import { PROBLEM, type Problem } from '../src/problem.ts'
 import { createOptions, ERROR, type Start } from '../src/testing/app.ts'
 
 /*
@@ -36,6 +53,8 @@ export function testRecipes(app: string, start: Start): void {
   testPings(start)
   testUpload(start)
   testStatic(app, start)
+  testOpenFiles(app, start)
+  testFailingFiles(app, start)
   testRelay(start)
   testRelayAbort(start)
   testRelayDeadline(start)
@@ -311,22 +330,176 @@ export function testStorage(start: Start, storage: object): void {
 /** @param app the directory of the app, whose folder `public` is served */
 export function testStatic(app: string, start: Start): void {
   test('static: files of one folder, with a policy that lets HTML load its own files', async () => {
-    const path = join(app, 'public', 'test')
-    const made = mkdirSync(path, { recursive: true }) ?? path
-    try {
-      writeFileSync(join(path, 'page.html'), '<h1>Tea</h1>')
-      await using served = await start(createOptions())
-      const page = await fetch(`${served.url}/public/test/page.html`)
-      deepEqual([page.status, await page.text()], [200, '<h1>Tea</h1>'])
-      match(page.headers.get('content-security-policy') ?? '', /default-src 'self'/)
-      for (const way of ['test/none.html', '%2e%2e/package.json', '..%2fpackage.json', '%ff', '%00']) {
-        const { status, headers } = await fetch(`${served.url}/public/${way}`)
-        match(`${status} ${headers.get('content-security-policy')}`, /^4.. (?!default-src 'self')/, way)
-      }
-    } finally {
-      rmSync(made, { recursive: true })
+    using _ = publish(app, {
+      'page.html': '<h1>Tea</h1>',
+      '100% ü🍵+#?&;=.': 'any name',
+      'more/index.html': 'index',
+    })
+    await using served = await start(createOptions())
+    const ask = (path: string) => get(served.url, `/public/test/${path}`)
+    const page = await ask('page.html')
+    deepEqual([page.status, page.body], [200, '<h1>Tea</h1>'])
+    match(String(page.headers['content-security-policy']), /default-src 'self'/)
+    equal((await ask(encodeURIComponent('100% ü🍵+#?&;=.'))).body, 'any name')
+    equal((await ask('more/')).body, 'index')
+    const out = [
+      '%2e%2e/%2e%2e/',
+      '../../',
+      '..%2f..%2f',
+      '..%5c..%5c',
+      '%252e%252e/',
+      '.well-known/..%2f..%2f..%2f',
+    ]
+    for (const way of [
+      'none.html',
+      '',
+      '%ff',
+      '%00',
+      'page.html%00',
+      ...out.map((one) => `${one}package.json`),
+    ]) {
+      const { status, headers } = await ask(way)
+      match(`${status} ${headers['content-security-policy']}`, /^4.. (?!default-src 'self')/, way)
     }
   })
+
+  test('static: ranges and conditional requests, as RFC 9110 says', async () => {
+    using _ = publish(app, { 'ten.txt': '0123456789' })
+    await using served = await start(createOptions())
+    const ask = (headers: OutgoingHttpHeaders, method?: string) =>
+      get(served.url, '/public/test/ten.txt', headers, method)
+    const {
+      headers: { etag = '', 'last-modified': date = '' },
+    } = await ask({})
+    const old = 'Wed, 01 Jan 2020 00:00:00 GMT'
+    for (const [range, expected, more = {}] of [
+      ['bytes=2-4', '206 bytes 2-4/10 234'],
+      ['bytes=7-', '206 bytes 7-9/10 789'],
+      ['bytes=-3', '206 bytes 7-9/10 789'],
+      ['bytes=8-100', '206 bytes 8-9/10 89'],
+      ['bytes=10-', '416 bytes */10 '],
+      ['bytes=-0', '416 bytes */10 '],
+      ['lines=0-1', '200 undefined 0123456789'],
+      ['bytes=2-4', '206 bytes 2-4/10 234', { 'if-range': date }],
+      ['bytes=2-4', '200 undefined 0123456789', { 'if-range': '"another"' }],
+      ['bytes=2-4', '200 undefined 0123456789', { 'if-range': old }],
+    ] as const) {
+      const { status, headers, body } = await ask({ range, ...more })
+      equal(`${status} ${headers['content-range']} ${status === 416 ? '' : body}`, expected, range)
+    }
+    for (const [expected, conditions] of [
+      [304, { 'if-none-match': etag }],
+      [304, { 'if-none-match': `"a", ${etag.replace(/^(W\/)?/, 'W/')}` }],
+      [304, { 'if-none-match': '*' }],
+      [304, { 'if-modified-since': date }],
+      [200, { 'if-none-match': '"a"', 'if-modified-since': date }],
+      [200, { 'if-modified-since': old }],
+    ] as const) {
+      const { status, headers, body } = await ask(conditions)
+      deepEqual(
+        [status, body === '', headers['x-request-id'] === undefined],
+        [expected, expected === 304, false],
+      )
+      deepEqual(
+        [headers.etag, headers['content-security-policy']?.slice(0, 18)],
+        [etag, "default-src 'self'"],
+      )
+    }
+    equal((await ask({}, 'HEAD')).headers['content-length'], '10')
+  })
+
+  test('static: of the names that begin with a dot, only .well-known is there', async () => {
+    using _ = publish(app, {
+      '.env': 'KEY',
+      '.git/config': 'KEY',
+      '.git/index.html': 'KEY',
+      '.well-known/a.txt': 'a',
+    })
+    await using served = await start(createOptions())
+    for (const path of ['.env', '%2eenv', '.git/config', '.git/', '.git', '.well-known/..%2f.env'])
+      match(`${(await get(served.url, `/public/${path}`)).status}`, /^4/, path)
+    equal((await get(served.url, '/public/.well-known/a.txt')).body, 'a')
+  })
+}
+
+/** @param app the directory of the app, whose folder `public` is served @param start an app that has the page, too */
+export function testOpenFiles(app: string, start: Start): void {
+  const paths = ['/public/test/large.bin', ASSETS[0] ?? '']
+  const links = '/proc/self/fd'
+
+  test('static: clients that leave leave no file open, and are no failure', {
+    skip: !existsSync(links),
+  }, async () => {
+    using _ = publish(app, { 'large.bin': 'x'.repeat(3_000_000) })
+    const options = createOptions()
+    await using served = await start(options)
+    for (let n = 0; n < 300; n++) {
+      const { hostname, port, host } = new URL(served.url)
+      const socket = connect(Number(port), hostname)
+      socket.write(`GET ${paths[n % 2]} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+      await (n % 3 === 0 ? once(socket, 'data') : sleep(n % 8))
+      socket.resetAndDestroy()
+    }
+    const target = (fd: string) => {
+      try {
+        return readlinkSync(`${links}/${fd}`)
+      } catch {
+        return '' // closed by now
+      }
+    }
+    const isOpen = (fd: string) => /large\.bin|\/assets\//.test(target(fd))
+    const limit = AbortSignal.timeout(30_000)
+    while (readdirSync(links).some(isOpen)) {
+      limit.throwIfAborted()
+      await sleep(10)
+    }
+    await get(served.url, '/greetings')
+    equal(
+      (await options.readLines(1)).find(({ level }) => level === ERROR),
+      undefined,
+    )
+  })
+}
+
+/** For Node, whose streams open files by `fs.open`. */
+export function testFailingFiles(app: string, start: Start): void {
+  test('static: a file that cannot be opened is a 500, and logged', async (t) => {
+    using _ = publish(app, { 'large.bin': 'x' })
+    const options = createOptions()
+    await using served = await start(options)
+    const full = Object.assign(new Error("EMFILE: too many open files, open '/srv/x'"), {
+      code: 'EMFILE',
+      syscall: 'open',
+    })
+    t.mock.method(fs, 'open', (...all: unknown[]) => setImmediate(all.at(-1) as (error: Error) => void, full))
+    for (const path of ['/public/test/large.bin', ASSETS[0] ?? '']) {
+      const { status, headers, body } = await get(served.url, path)
+      deepEqual(
+        [status, headers['content-type']?.split(';')[0], body.includes('/srv')],
+        [500, PROBLEM, false],
+      )
+    }
+    equal((await options.readLines(4)).filter(({ level }) => level === ERROR).length, 2)
+  })
+}
+
+/** Writes files to `public/test`, or to `public` if they begin with a dot, until the end of the block. */
+function publish(app: string, files: Record<string, string>): Disposable {
+  const folder = join(app, 'public')
+  const made = mkdirSync(join(folder, 'test'), { recursive: true }) ?? join(folder, 'test')
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name.startsWith('.') ? '' : 'test', name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  return { [Symbol.dispose]: () => rmSync(made, { recursive: true }) }
+}
+
+/** A request whose path is sent as it is: `fetch` would resolve dots. */
+async function get(url: string, path: string, headers: OutgoingHttpHeaders = {}, method = 'GET') {
+  const request = sendRequest(url, { path, method, headers }).end()
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) }
 }
 
 export function testRelay(start: Start): void {

@@ -1,7 +1,8 @@
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, throws } from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { Settings } from '../src/config.ts'
+import { onFile } from '../src/files.ts'
 import { readForwarded } from '../src/forwarded.ts'
 import { createProblem, toProblem } from '../src/problem.ts'
 import { traceId } from '../src/request-id.ts'
@@ -76,4 +77,16 @@ test('the fields that Zod refuses are named', () => {
   const issues = [{ path: ['tea', 'name'], message: 'too short' }]
   const { status, problem } = thrown({ name: 'ZodError', issues })
   deepEqual([status, problem.errors], [400, [{ field: 'tea.name', reason: 'too short' }]])
+})
+
+test('of a file: what begins with a dot is not there, a suffix may be longer than it, and HEAD has no ranges', () => {
+  const open = (path: string, method = 'GET', range = 'bytes=-5') => {
+    const request = { method, headers: { range } } as unknown as IncomingMessage
+    onFile('/srv/.app', request)(`/srv/.app/${path}`, { size: 4 })
+    return request.headers.range
+  }
+  deepEqual([open('a'), open('a', 'HEAD'), open('a', 'GET', 'bytes=-4')], [undefined, undefined, 'bytes=-4'])
+  equal(open('.well-known/a'), undefined)
+  for (const path of ['.env', 'a/.git/b', '.well-known/.b', '.well-known'])
+    throws(() => open(path), /Not Found/, path)
 })
