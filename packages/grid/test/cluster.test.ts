@@ -1,56 +1,116 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-/** The recipe `cluster.ts`, which is the same for all frameworks on Node. */
+/** The recipe `cluster.ts` of all frameworks on Node. */
 
 const APPS = fileURLToPath(new URL('../../../apps/', import.meta.url))
 
-function run(env: NodeJS.ProcessEnv) {
-  return spawn(process.execPath, ['recipes/cluster.ts'], {
-    cwd: `${APPS}node`,
+function run(env: NodeJS.ProcessEnv, args: readonly string[] = [], role = 'hello', app = 'node') {
+  const primary = spawn(process.execPath, [...args, 'recipes/cluster.ts', role], {
+    cwd: APPS + app,
     env: { ...process.env, ...env },
+    detached: true, // a group of its own, which a test can signal
   })
+  process.once('exit', () => primary.exitCode === null && primary.kill('SIGKILL')) // its workers end with it
+  let said = ''
+  for (const stream of [primary.stdout, primary.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  const workers = () =>
+    said
+      .split('\n')
+      .filter((line) => line.includes('"msg":"listening"'))
+      .map((line): { pid: number; address: string } => JSON.parse(line))
+  return {
+    primary,
+    group: -(primary.pid ?? 0),
+    said: () => said,
+    async untilThereAre(count: number) {
+      while (workers().length < count) await once(primary.stdout, 'data')
+      return workers()
+    },
+  }
 }
 
-test('all frameworks on Node have the same one', () => {
-  const texts = globSync('*/recipes/cluster.ts', { cwd: APPS }).map((file) =>
-    readFileSync(APPS + file, 'utf8'),
-  )
-  deepEqual([texts.length, new Set(texts).size], [6, 1])
-})
-
 test('it replaces a worker that dies, and stops with 0', async () => {
-  const primary = run({ PORT: '0' })
-  const workers: { pid: number; address: string }[] = []
-  primary.stdout.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n').filter(Boolean)) {
-      const { msg, pid, address } = JSON.parse(line)
-      if (msg === 'listening') workers.push({ pid, address })
-    }
-  })
-  const untilThereAre = async (count: number) => {
-    while (workers.length < count) await once(primary.stdout, 'data')
-  }
-  await untilThereAre(availableParallelism())
-  const { pid = 0, address } = workers[0] ?? {}
-  process.kill(pid, 'SIGKILL')
+  const { primary, untilThereAre } = run({ PORT: '0' })
+  const [first] = await untilThereAre(availableParallelism())
+  process.kill(first?.pid ?? 0, 'SIGKILL')
   await untilThereAre(availableParallelism() + 1)
-  equal(await (await fetch(`${address}/`)).text(), 'Hello World!')
+  equal(await (await fetch(`${first?.address}/`)).text(), 'Hello World!')
   primary.kill('SIGTERM')
   deepEqual(await once(primary, 'exit'), [0, null])
 })
 
-test('a setting that is not valid is said, and ends it with 1', async () => {
-  const primary = run({ PORT: 'x' })
-  let said = ''
-  primary.stderr.setEncoding('utf8').on('data', (text) => {
-    said += text
+for (const [index, app] of globSync('*/recipes/cluster.ts', { cwd: APPS })
+  .map(dirname)
+  .map(dirname)
+  .sort()
+  .entries()) {
+  const signal = index % 2 === 0 ? 'SIGTERM' : 'SIGINT'
+  test(`${app}: ${signal} to all of its processes, and one more to its workers: no request is lost, and it stops with 0`, async () => {
+    const { primary, group, said, untilThereAre } = run({ PORT: '0' }, [], 'ssr', app)
+    const workers = await untilThereAre(availableParallelism())
+    const ask = () => fetch(`${workers[0]?.address}/stream?delay=1000`)
+    const responses = await Promise.all([ask(), ask(), ask(), ask()])
+    process.kill(group, signal)
+    for (const { pid } of workers) process.kill(pid, 'SIGTERM')
+    for (const response of responses) match(await response.text(), /<\/html>/)
+    deepEqual([await once(primary, 'exit'), said().match(/second/)], [[0, null], null])
   })
+}
+
+test('a worker that a signal ends while it stops is a failure, and is not replaced', async () => {
+  const { primary, said, untilThereAre } = run({ PORT: '0', SHUTDOWN_DELAY_MS: '60000' })
+  const workers = await untilThereAre(availableParallelism())
+  primary.kill('SIGTERM')
+  while (said().split('draining').length <= workers.length) await once(primary.stdout, 'data')
+  for (const { pid } of workers) process.kill(pid, 'SIGKILL')
+  deepEqual(await once(primary, 'exit'), [1, null])
+  equal((await untilThereAre(0)).length, workers.length)
+})
+
+test('who insists ends all of it, with 1', async () => {
+  const { primary, said, untilThereAre } = run({ PORT: '0', SHUTDOWN_DELAY_MS: '60000' })
+  await untilThereAre(availableParallelism())
+  primary.kill('SIGTERM')
+  while (!said().includes('draining')) await once(primary.stdout, 'data')
+  primary.kill('SIGTERM')
+  deepEqual(await once(primary, 'exit'), [1, null])
+})
+
+test('a worker that crashes again and again is replaced after a pause that grows', async () => {
+  // Pauses are said, not waited for.
+  const preload = `
+    import cluster from 'node:cluster'
+    import { syncBuiltinESMExports } from 'node:module'
+    import timers from 'node:timers/promises'
+    cluster.on('listening', ({ process }) => process.kill('SIGKILL'))
+    if (cluster.isPrimary) timers.setTimeout = async (ms, _value, { signal }) => {
+      console.log('pause', ms)
+      if (ms === 10_000) process.kill(process.pid, 'SIGTERM')
+      await new Promise(setImmediate)
+      signal.throwIfAborted()
+    }
+    syncBuiltinESMExports()`
+  const { primary, said } = run({ PORT: '0' }, [
+    '--import',
+    `data:text/javascript,${encodeURIComponent(preload)}`,
+  ])
+  await once(primary, 'close')
+  const pauses = Array.from(said().matchAll(/pause (\d+)/g), ([, ms]) => Number(ms))
+  deepEqual([...new Set(pauses)], [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000])
+})
+
+test('a setting that is not valid is said, and ends it with 1', async () => {
+  const { primary, said } = run({ PORT: 'x' })
   deepEqual(await once(primary, 'close'), [1, null])
-  match(said, /^PORT is not valid/)
+  match(said(), /^PORT is not valid/m)
 })
