@@ -93,7 +93,9 @@ export function sayEnd(
     return { sentences: ['Interrupted: what was measured before is above and in the files.'], code: 0 }
   const { regressions, unknown } = fails ? judgeRegressions(result) : { regressions: [], unknown: [] }
   const failed = [...whyRunFailed(result), ...regressions]
-  return { sentences: [...unknown, ...failed, ...hintOf(result)], code: failed.length > 0 ? 1 : 0 }
+  const isPart = result.warnings.some(({ kind }) => kind === 'refused')
+  const code = failed.length > 0 ? 1 : isPart ? 2 : 0
+  return { sentences: [...unknown, ...failed, ...hintOf(result)], code }
 }
 
 /** How to ask what a difference between two servers on Node comes from, if nobody has. */

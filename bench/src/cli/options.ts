@@ -71,7 +71,7 @@ export const STUDY = {
 }
 
 export const RACE = {
-  git: texts('REF', 'a commit to compare with this directory; twice: two commits'),
+  git: texts('REF', 'a commit to compare with; twice: two commits'),
   command: text('CMD', 'starts both, instead of their start script', { needs: 'git' }),
   install: text('CMD', 'installs both, instead of their lockfile', { needs: 'git' }),
   build: text('CMD', 'builds both, instead of their build script', { needs: 'git' }),
@@ -88,10 +88,7 @@ export const RACE = {
     default: 32,
     short: 'c',
   }),
-  rate: integer(
-    'requests per second at which latency is measured (default half of what the slowest can do)',
-    { min: 1, max: 1_000_000 },
-  ),
+  rate: integer('requests per second of latency (default half of the slowest)', { min: 1, max: 1_000_000 }),
   within: percent('a smaller difference is none (default 3%)'),
   'fail-if-slower': flag('exit code 1 if one is slower than the first by more than --within'),
   why: flag('also names the functions that account for it'),

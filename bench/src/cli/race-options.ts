@@ -37,10 +37,11 @@ export function readRaceOptions(args: readonly string[], program: string) {
     throw new UsageError('A command is empty: a shell variable in it may not be set.')
   const requests = readRequests(values)
   const readyTimeoutMs = values['ready-timeout']
-  const [first = { path: '/' }] = requests
+  const [first = { path: '/' }, ...others] = requests
+  const or = others.map((one) => one.path)
   const path = values['ready-path']
   const ready =
-    path === undefined ? { ...first, ...(status !== undefined && { status }) } : { path: readPath(path) }
+    path === undefined ? { ...first, or, ...(status !== undefined && { status }) } : { path: readPath(path) }
   const [one = '', other = 'working tree'] = git
   const usual = git.length === 0 ? [] : [one, other === one ? `${one} (again)` : other]
   const names = readNames(values.name, git.length > 0 ? usual : namesOf(positionals))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { listOf, plural } from '@startgrid/cli/text.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { commonRate } from '../experiment/open-loop.ts'
 import type { Pace } from '../experiment/time.ts'
 import { FULL_CORES, LEAST_STARTS } from '../judge/findings.ts'
@@ -14,7 +14,7 @@ import type { Server } from '../servers/servers.ts'
 import { CellFailure, type Entrant, measureSlice, tcpCounter } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
 import { whyNotProfiled } from './profiles.ts'
-import { PilotError, type ProofOptions, proveEqual, workloadsOf } from './proof.ts'
+import { PilotError, type ProofOptions, proveEqual, StartError, workloadsOf } from './proof.ts'
 import { LEAST_WARMUP_MS, learnWarmup, WINDOW_MS } from './warmup.ts'
 
 /**
@@ -41,18 +41,13 @@ export async function pilot(
     if (signal.aborted) return undefined
     for (const { id, title } of cells)
       if (servers.failures.has(id))
-        throw new PilotError(
+        throw new StartError(
           `${title} did not start${needsProfiler ? ' with our profiler' : ''}: ${servers.failures.get(id)}.`,
         )
     const started = cells.flatMap((cell) => {
       const server = servers.running.get(cell.id)
       return server === undefined ? [] : [{ cell, server }]
     })
-    const late = cells.filter(({ id }) => !servers.running.has(id))
-    if (late.length > 0)
-      throw new PilotError(
-        `${listOf(late.map(({ title }) => title))} did not start within ${Math.round(startsMs / 1000)} s, so ${plural(starts, 'start')} do not fit into --max-time: give it more.`,
-      )
     const without = needsProfiler ? whyNotProfiled(started) : undefined
     if (without !== undefined) throw new UsageError(without)
     progress.say(`${name}: comparing responses, and learning how long the systems need to become warm.`)

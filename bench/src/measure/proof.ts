@@ -26,6 +26,9 @@ export class PilotError extends ForeseenError {
   override name = 'PilotError'
 }
 
+/** A system does not start, whatever is asked of it. */
+export class StartError extends PilotError {}
+
 export interface ProofOptions {
   /** Systems may send different responses. */
   different: boolean

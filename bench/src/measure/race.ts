@@ -15,7 +15,7 @@ import { runHeats } from './heats.ts'
 import { pilot } from './pilot.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 import { profileRaces } from './profiles.ts'
-import { PilotError, type ProofOptions } from './proof.ts'
+import { PilotError, type ProofOptions, StartError } from './proof.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS } from './warmup.ts'
 
 interface RaceRun extends RunContext, ProofOptions {
@@ -44,6 +44,8 @@ export async function runRace(
   { guard, cores, fillsTime, isEnough, warnings, asksWhy, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
+  /** Of several paths the others count. */
+  const refused: PilotError[] = []
   const paces = new Map<string, Pace>()
   const preparation = {
     ...context,
@@ -55,11 +57,27 @@ export async function runRace(
     for (const [name, race] of Object.entries(known.races)) {
       if (isProbe(race)) continue
       const cells = result.cells.filter((cell) => cell.race === name)
-      const found = await pilot(prepared, name, race, cells, context)
+      const found = await pilot(prepared, name, race, cells, context).catch((error: unknown) => {
+        if (error instanceof PilotError && !(error instanceof StartError)) return error
+        throw error
+      })
       if (found === undefined) return
+      if (found instanceof PilotError) {
+        refused.push(found)
+        known = withoutRace(known, name)
+        continue
+      }
       known = { ...known, races: { ...known.races, [name]: found.race } }
       paces.set(name, found.pace)
       result.pilots.push(found.record)
+    }
+    const [first] = refused
+    if (first !== undefined && result.pilots.length === 0) throw first
+    for (const { message } of refused) context.progress.say(message)
+    for (const name of Object.keys(experiment.races).filter((one) => !(one in known.races))) {
+      result.experiment = withoutRace(result.experiment, name)
+      result.cells = result.cells.filter((cell) => cell.race !== name)
+      prepared.warn({ kind: 'refused', text: `${name} could not be raced and is left out: exit code 2.` })
     }
     const asked = result.settings.heats
     const plan = { paces, leftMs: prepared.endsAt - performance.now(), fillsTime }
@@ -70,6 +88,13 @@ export async function runRace(
     const whys = (result.analysis?.findings ?? []).filter((one) => !one.isTwin && asksWhy(one))
     if (whys.length > 0 && !context.signal.aborted) await profileRaces(run, whys)
   })
+}
+
+function withoutRace(experiment: Experiment, name: string): Experiment {
+  return {
+    ...experiment,
+    races: Object.fromEntries(Object.entries(experiment.races).filter(([one]) => one !== name)),
+  }
 }
 
 /**

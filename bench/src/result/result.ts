@@ -51,7 +51,7 @@ export interface Result {
 export interface Warning {
   kind:
     | MachineWarning['kind']
-    | ('tools' | 'time' | 'not-saved' | 'race')
+    | ('tools' | 'time' | 'not-saved' | 'race' | 'refused')
     // These follow from the figures; all others were seen while it ran.
     | ('shared-core' | 'external' | 'accounting' | 'disturbed')
   text: string

@@ -107,6 +107,28 @@ test('a race of a command and a server that runs already, with two starts', asyn
   )
 })
 
+test('a path that only one side has is left out, the others count, and the exit code says so', {
+  timeout: 300_000,
+}, async () => {
+  const place = newPlace()
+  for (const [name, paths] of [
+    ['before', 'a'],
+    ['after', '[ab]'],
+  ])
+    writeFileSync(
+      join(place, `${name}.js`),
+      `${listener.replace(/if .*return/, `if (!/^.${paths}/.test(request.url)) return response.writeHead(404).end()`)}.listen(process.env.PORT, process.env.HOST)`,
+    )
+  const words = ['--path', '/b', '--path', '/a', '--heats', '2', 'node before.js', 'node after.js']
+  const { code, stdout, stderr } = await race(place, ...words)
+  assert.equal(code, 2, stderr)
+  assert.match(stderr, /^before responds to GET \/b with status 404 .*$/m)
+  assert.match(stdout.replaceAll('\n', ' '), /GET \/b could not be raced and is left out: exit code 2\./)
+  const { cells, pilots, heats } = readResult(join(place, 'out/result.json'))
+  const races = [cells, pilots, heats].map((all) => [...new Set(all.map(({ race: name }) => name))])
+  assert.deepEqual(races, [['GET /a'], ['GET /a'], ['GET /a']])
+})
+
 test('a command that ends, beside one that is not ready yet: one sentence, and nothing is left', async () => {
   const place = newPlace()
   const { code, stdout, stderr } = await race(place, 'sleep 600', 'exit 3')

@@ -39,6 +39,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'mortal.js': serve(
     'response.end(); if (request.url === "/end") process.stdout.write("\\x1b[31mthe end\\x1b[39m\\n", () => process.exit(3))',
   ),
+  'stream.js': serve('response.write("data: 1")'),
   'late.js': serve('setTimeout(() => response.end(), 4000)'),
   'at.js': serve('response.end(process.argv[3] ?? "here")', '...eval(process.argv[2])'),
   'shared.js': serve(
@@ -76,13 +77,17 @@ describe('a command as a server', { skip }, () => {
     said = []
   })
   const left = () => findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` })
-  const start = (line: string, readyTimeoutMs: number | null = 60_000): Promise<CommandServer> =>
+  const start = (
+    line: string,
+    readyTimeoutMs: number | null = 60_000,
+    signal = new AbortController().signal,
+  ): Promise<CommandServer> =>
     startCommand(
       { command: line, directory, ready: READY, ...(readyTimeoutMs !== null && { readyTimeoutMs }) },
       {
         guard,
         cpus: undefined,
-        signal: new AbortController().signal,
+        signal,
         graceMs: 500,
         tell: (text) => said.push(text),
         isElsewhere: (place) => said.push(place),
@@ -175,6 +180,11 @@ describe('a command as a server', { skip }, () => {
       /^it ended with exit code 7$/,
       /^printed: so \| it is$|^printed: it is \| so$/,
     ],
+    [
+      'cat',
+      /^it ended with exit code 0; its standard input is empty: if it waits for that, let the command begin with/,
+      /^(?:is not ready yet: it does not listen.*)?$/,
+    ],
     ['kill -9 $$', /^it was ended by SIGKILL$/, /^$/],
     [
       `node -e 'require("no-such")'`,
@@ -217,6 +227,24 @@ describe('a command as a server', { skip }, () => {
     })
     assert.ok(said.includes('responded: "no database"'))
   })
+
+  for (const [line, reason] of [
+    [
+      'node broken.js',
+      /^it responds to GET \/ with status 500, and 2xx was expected \(.*\) after [\d.]+ s, and --max-time leaves/,
+    ],
+    [
+      'node stream.js',
+      /^it begins a response to GET \/ and does not end it: a stream cannot be raced, .* after [\d.]+ s, and/,
+    ],
+  ] as const)
+    test(`when time is out, the last thing seen is named: ${line}`, async () => {
+      const time = new AbortController()
+      const failing = assert.rejects(start(line, 60_000, time.signal), { message: reason })
+      while (!said.some((text) => /^is not ready yet: it (?:resp|begins)/.test(text))) await sleep(100)
+      time.abort(new DOMException('', 'TimeoutError'))
+      await failing
+    })
 
   test('one that speaks HTTPS is told at once', async () => {
     const { key, certificate } = await makeCertificate(directory)

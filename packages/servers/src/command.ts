@@ -18,7 +18,7 @@ import {
 } from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
-import { type Failure, NoResponse, type Response } from '@startgrid/wire/reader.ts'
+import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { startProgram } from './program.ts'
 import { type Asked, ask, isExpected, nameAsked, quote } from './request.ts'
@@ -34,7 +34,11 @@ export interface Command {
   /** Added to the person's environment. */
   env?: Readonly<Record<string, string>>
   /** Ready when this is responded to as expected: with that status, or any 2xx. */
-  ready: Asked & { status?: number }
+  ready: Asked & {
+    status?: number
+    /** Paths that tell it as well: not every system has each that is raced. */
+    or?: readonly string[]
+  }
   /** `--ready-timeout`; undefined: as is usual. */
   readyTimeoutMs?: number | undefined
 }
@@ -88,7 +92,7 @@ const READY_MS = 30_000
 const OTHERWISE_MS = 8000
 
 /** A command that ended well may have left a server that does not listen yet. */
-const DAEMON_MS = 5000
+const DAEMON_MS = 4000
 
 /** From then on a person is told why it is not ready, and it is looked for elsewhere than on its port. */
 const TELL_MS = 5000
@@ -134,7 +138,7 @@ export async function startCommand(command: Startable, options: StartOptions): P
     const lines = program.lastLines()
     if (!isTold && lines !== '') tell(`printed: ${lines}`)
     isTold = true
-    return `it ${ended}${remedyFor(lines)}`
+    return `it ${ended}${remedyFor(lines) || (ended.endsWith('code 0') ? OF_INPUT : '')}`
   }
   const stop = () => program.end(graceMs)
   const pids = () => [...new Set(roots.flatMap(processTree))].filter(isRunning)
@@ -180,6 +184,10 @@ function foreground(line: string): string {
   return isSingle ? `exec ${/^\s*\w+=/.test(line) ? 'env ' : ''}${line}` : line
 }
 
+/** Some end when it does, or ask there. */
+const OF_INPUT =
+  '; its standard input is empty: if it waits for that, let the command begin with tail -f /dev/null |'
+
 /** What its last lines say that a person can do. */
 function remedyFor(lines: string): string {
   if (/EADDRINUSE|address (?:is )?already in use/i.test(lines))
@@ -219,35 +227,44 @@ async function becomeReady({
   let targets = [HOST, '::1'].map((host): Target => ({ host, port }))
   let elsewhere: number | string | undefined
   let [lookedAt, tellAt] = [beganAt, beganAt + TELL_MS]
-  let last: Response | undefined
+  const paths = ready && [ready.path, ...(ready.or ?? [])]
+  let asked = ready
+  let tries = 0
+  let last: { seen: Response; asked: Command['ready'] } | undefined
+  let silence = new NoResponse('refused', 'nobody was asked')
   let otherwiseAt: number | undefined
+  const why = () => {
+    if (last !== undefined) return whyOtherwise(last.seen, last.asked)
+    if (other === undefined || places().length > 0)
+      return whySilent(port, places(), ready && nameAsked(ready), silence)
+    return `its port was taken by ${nameOfHolder(other)}, which it did not start`
+  }
   for (;;) {
-    signal.throwIfAborted()
+    const isOutOfTime = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
+    if (!isOutOfTime) signal.throwIfAborted()
     const reason = whyEnded()
     if (reason !== undefined) throw new Error(reason)
+    if (isOutOfTime)
+      throw new Error(`${why()} after ${secondsSince(beganAt)} s, and --max-time leaves no more for a start`)
     const now = performance.now()
     const isOtherwise = otherwiseAt !== undefined && readyTimeoutMs === undefined
     const until = isOtherwise ? (otherwiseAt ?? 0) + OTHERWISE_MS : beganAt + (readyTimeoutMs ?? READY_MS)
     const patienceMs = Math.max(100, Math.min(RESPONSE_MS, until - now))
-    const { target, seen, at } = await look(targets, ready, { patienceMs, signal, isOwn })
+    const { target, seen, at } = await look(targets, asked, { patienceMs, signal, isOwn })
     const isResponse = !(seen instanceof NoResponse)
     if (seen === undefined || (isResponse && isExpected(seen, ready?.status))) return { target, at }
+    if (!isResponse && seen.failure !== 'aborted') silence = seen
     if (isResponse) {
-      last = seen
+      if (asked) last = { seen, asked }
+      if (ready && paths && seen.status !== 503)
+        asked = { ...ready, path: paths[++tries % paths.length] ?? ready.path }
       otherwiseAt = seen.status === 503 ? undefined : (otherwiseAt ?? now)
     }
-    const lookedFor = performance.now() - beganAt
     const isLate = performance.now() > until
     if (isLate || performance.now() > tellAt) {
-      if (last !== undefined) tell(`responded: ${quote(last)}`)
-      const failure = isResponse ? undefined : seen.failure
-      const silent =
-        other === undefined || places().length > 0
-          ? whySilent(port, places(), ready && nameAsked(ready), failure)
-          : `its port was taken by ${nameOfHolder(other)}, which it did not start`
-      const why = last && ready ? whyOtherwise(last, ready) : silent
-      if (isLate) throw new Error(`${why} after ${Math.round(lookedFor / 100) / 10} s: see --ready-timeout`)
-      tell(`is not ready yet: ${why}. It has ${Math.round((until - beganAt) / 1000)} s (--ready-timeout).`)
+      if (last !== undefined) tell(`responded: ${quote(last.seen)}`)
+      if (isLate) throw new Error(`${why()} after ${secondsSince(beganAt)} s: see --ready-timeout`)
+      tell(`is not ready yet: ${why()}. It has ${Math.round((until - beganAt) / 1000)} s (--ready-timeout).`)
       tellAt = Number.POSITIVE_INFINITY
     }
     if (!isResponse && performance.now() - lookedAt > ELSEWHERE_MS) {
@@ -317,14 +334,20 @@ function whySilent(
   port: number,
   places: readonly (number | string)[],
   asked = 'anything',
-  failure?: Failure,
+  { failure, part }: NoResponse,
 ): string {
+  if (part !== undefined)
+    return `it begins a response to ${asked} and does not end it: a stream cannot be raced, so --path or --ready-path has to name something else`
   if (failure === 'malformed') return `what it says to ${asked} is not HTTP/1.1`
   // On a busy machine a refusal may come too late. On Linux the places are known.
   const isRefused = failure === 'refused' || (failure === 'timeout' && process.platform === 'linux')
   if (places.length === 0 && isRefused) return 'it does not listen'
   if (places.includes(port) || failure !== 'refused') return `it listens, but does not respond to ${asked}`
   return `it listens on ${listOf(places.map(nameOf))} instead of port ${port}: it has to listen on PORT of its environment, or on {port} in its command`
+}
+
+function secondsSince(beganAt: number): number {
+  return Math.round((performance.now() - beganAt) / 100) / 10
 }
 
 /** Where it listens, as a person would write it; no path of the machine. */

@@ -79,7 +79,7 @@ export async function openCommands(
           started.set(cell, await start(cell, systemOf(experiment, cell), first, profiled))
         } catch (error) {
           // Of those that are ended because of another one, nothing is said.
-          if (first.aborted) return
+          if (first.aborted && error === first.reason) return
           failures.set(cell.id, error instanceof Error ? error.message : oneLine(error))
           if (together) rest.abort()
         }
