@@ -14,7 +14,7 @@ interface Parts {
   app: App
   name: string
   catalog: Versions
-  /** `node --env-file-if-exists=.env src/server.ts` */
+  /** `node src/server.ts` */
   command: string
 }
 
@@ -61,7 +61,7 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
       start: command,
       dev: isInNginx ? 'npm run build && npm start' : command.replace(runtime, `${runtime} ${watch}`),
       ...(build.length > 0 && { build: build.join(' && ') }),
-      test: isBun ? 'bun test --timeout=60000' : 'node --env-file-if-exists=.env --test "test/**/*.test.ts"',
+      test: isBun ? 'bun test --timeout=60000' : 'node --test "test/**/*.test.ts"',
       typecheck: hasPage ? 'tsc && tsc --project shared/page' : 'tsc',
       lint: 'biome check',
     },

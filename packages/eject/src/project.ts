@@ -56,7 +56,7 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
     '{{types}}': isBun ? 'bun' : 'node',
     '{{commit}}': commit,
     '{{image}}': isBun ? 'oven/bun:1-slim' : 'node:26-trixie-slim',
-    '{{command}}': readsFile(command).join(' '),
+    '{{command}}': command.join(' '),
     '{{words}}': command.map((word) => `"${word}"`).join(', '),
     '{{front}}': ['00-http', 'keep-alive']
       .map((part) => files[`nginx/conf/templates/${part}.conf.template`] ?? '')
@@ -104,11 +104,6 @@ function commandOf({ runtime }: App, options: readonly Option[]): string[] {
   if (runtime === 'nginx') return ['nginx', '-p', '.', '-c', 'conf/nginx.conf', '-e', 'stderr']
   const first = options.includes('telemetry') ? ['--import', './src/telemetry.ts'] : []
   return [runtime, ...first, 'src/server.ts']
-}
-
-/** The same, with the settings of `.env`. Bun reads that file by itself, and an image gets its settings from outside. */
-function readsFile([program = '', ...words]: readonly string[]): string[] {
-  return [program, ...(program === 'node' ? ['--env-file-if-exists=.env'] : []), ...words]
 }
 
 /** The values of the templates in nginx/conf in front of a project. */

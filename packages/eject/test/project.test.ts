@@ -168,10 +168,7 @@ test('telemetry starts before the app, and ends after its last response', () => 
   for (const app of APPS.filter((one) => whyNot(one, 'telemetry') === undefined)) {
     const { read, manifest } = make(app, ['telemetry'])
     match(read('src/server.ts'), /^const health = new Health\(log\)\nhealth\.onClose\(stopTelemetry\)$/m)
-    match(
-      manifest.scripts.start,
-      /^node --env-file-if-exists=\.env --import \.\/src\/telemetry\.ts src\/server\.ts$/,
-    )
+    match(manifest.scripts.start, /^node --import \.\/src\/telemetry\.ts src\/server\.ts$/)
     match(read('Dockerfile'), /^CMD \["node", "--import", "\.\/src\/telemetry\.ts", "src\/server\.ts"\]$/m)
     for (const from of listImports(read('src/telemetry.ts')))
       ok(from.startsWith('node:') || from in manifest.dependencies, from)

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import proxyaddr from 'proxy-addr'
 import { z } from 'zod'
 
+// Not by node --env-file-if-exists=.env: with --watch and without that file, Node 26.10 crashes at Ctrl-C.
+if (existsSync('.env')) process.loadEnvFile()
 // React's development build takes five times as long for a page. This is imported before React, and only `npm run dev` has that condition.
 if (!process.execArgv.includes('--conditions=development')) process.env.NODE_ENV ??= 'production'
 

@@ -1,7 +1,14 @@
 import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import fs, { closeSync, constants, mkdtempSync, openSync } from 'node:fs'
+import fs, {
+  closeSync,
+  constants,
+  mkdtempDisposableSync,
+  mkdtempSync,
+  openSync,
+  writeFileSync,
+} from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -42,6 +49,17 @@ test('`::` is every address, also without IPv6 in the kernel', (t) => {
   t.mock.restoreAll()
   syncBuiltinESMExports()
   equal(Settings.parse({ HOST: '::1' }).HOST, '::1')
+})
+
+test('settings are read from .env, and the environment is stronger', async () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'settings-'))
+  writeFileSync(join(directory.path, '.env'), 'PORT=4000\nLOG_LEVEL=warn\n')
+  const program = `import { readConfig, Settings } from '${import.meta.resolve('../src/config.ts')}'
+  const { PORT, LOG_LEVEL } = readConfig(Settings)
+  console.log(PORT, LOG_LEVEL, process.env.NODE_ENV)`
+  const options = { cwd: directory.path, env: { PATH, LOG_LEVEL: 'error' } }
+  const { stdout } = await startNode(['--input-type=module', '--eval', program], options).ended
+  equal(stdout, '4000 error production\n')
 })
 
 test('an empty variable is one that is not set', async () => {
