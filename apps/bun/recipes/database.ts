@@ -14,16 +14,22 @@ const MIGRATIONS = [
   'alter table teas add column grams integer not null default 0',
 ]
 
-// Postgres: Bun's own `sql`, the same calls with await sql`…`, the check sql`select 1`, and `sql.close()`.
+// Postgres: Bun's own `sql`: await sql`insert … returning id`, migrations in `sql.begin()`, and `sql.close()`.
+// Each call of SQLite stops this process until it is done, and while another process writes, until the timeout.
 export const database = ({ health }: AppOptions) => {
   const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
   const db = new Database(DATABASE_FILE)
-  db.run('pragma busy_timeout = 5000') // milliseconds to wait for other processes
+  db.run('pragma busy_timeout = 5000') // milliseconds to wait for one that migrates
   db.run('begin immediate') // if several processes start at once, only one migrates
   const { user_version: done } = db.query('pragma user_version').get() as { user_version: number }
   for (const migration of MIGRATIONS.slice(done)) db.run(migration)
   db.run(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
-  health.addCheck('database', () => db.query('select 1').get())
+  db.run('pragma journal_mode = wal')
+  db.run('pragma busy_timeout = 50') // who reads does not wait; who writes gets 503 after 50 ms
+  health.addCheck('database', () => {
+    using file = new Database(DATABASE_FILE, { readonly: true }) // `db` would not see that it was deleted
+    file.query('select id from teas').get()
+  })
   health.onClose(() => db.close())
 
   return {

@@ -13,15 +13,20 @@ const MIGRATIONS = [
   'alter table teas add column grams integer not null default 0',
 ]
 
-// Postgres (npm install pg): a `Pool`, the same calls with `await pool.query(…)`, the check `pool.query('select 1')`, and `pool.end()`.
+// Postgres (npm install pg): a `Pool`, `await pool.query('… values ($1, $2) returning id', […])`, migrations on one client (`pool.connect()`).
+// Each call of SQLite stops this process until it is done, and while another process writes, until the timeout.
 export function database({ health }: AppOptions): Router {
   const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
-  const db = new DatabaseSync(DATABASE_FILE, { timeout: 5_000 }) // milliseconds to wait for other processes
+  const db = new DatabaseSync(DATABASE_FILE, { timeout: 5_000 }) // milliseconds to wait for one that migrates
   db.exec('begin immediate') // if several processes start at once, only one migrates
   const done = Number(db.prepare('pragma user_version').get()?.user_version)
   for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
   db.exec(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
-  health.addCheck('database', () => db.prepare('select 1').get())
+  db.exec('pragma journal_mode = wal; pragma busy_timeout = 50') // who reads does not wait; who writes gets 503 after 50 ms
+  health.addCheck('database', () => {
+    using file = new DatabaseSync(DATABASE_FILE, { readOnly: true }) // `db` would not see that it was deleted
+    file.prepare('select id from teas').get()
+  })
   health.onClose(() => db.close())
 
   const insert = db.prepare('insert into teas (name, grams) values (?, ?)')

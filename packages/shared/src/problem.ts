@@ -55,6 +55,8 @@ export function toProblem(error: unknown): {
     headers = {},
     message,
     syscall,
+    code,
+    errcode = 0,
   } = Object(error)
   if (name === 'ZodError')
     return {
@@ -62,6 +64,9 @@ export function toProblem(error: unknown): {
       headers: NO_STORE,
       problem: createProblem(400, { errors: issues.map(toFieldError) }),
     }
+  // SQLite has waited for another process in vain (https://sqlite.org/rescode.html#busy): of node:sqlite, and of Bun.
+  if ((errcode & 255) === 5 || String(code).startsWith('SQLITE_BUSY'))
+    return { status: 503, headers: { ...NO_STORE, 'retry-after': '1' }, problem: createProblem(503) }
   if (typeof expose !== 'boolean' || !(status >= 400 && status <= 599))
     return { status: 500, headers: NO_STORE, problem: createProblem(500) }
   // An error of the file system names a path of the server, and is exposed by http-errors as well.

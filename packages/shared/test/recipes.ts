@@ -485,14 +485,13 @@ export function testFailingFiles(app: string, start: Start): void {
 
 /** Writes files to `public/test`, or to `public` if they begin with a dot, until the end of the block. */
 function publish(app: string, files: Record<string, string>): Disposable {
-  const folder = join(app, 'public')
-  const made = mkdirSync(join(folder, 'test'), { recursive: true }) ?? join(folder, 'test')
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(folder, name.startsWith('.') ? '' : 'test', name)
-    mkdirSync(dirname(path), { recursive: true })
+  const made = Object.entries(files).map(([name, text]) => {
+    const path = join(app, 'public', name.startsWith('.') ? '' : 'test', name)
+    const folder = mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
-  }
-  return { [Symbol.dispose]: () => rmSync(made, { recursive: true }) }
+    return folder ?? path
+  })
+  return { [Symbol.dispose]: () => made.map((path) => rmSync(path, { recursive: true, force: true })) }
 }
 
 /** A request whose path is sent as it is: `fetch` would resolve dots. */
@@ -624,8 +623,37 @@ export function testDatabase(start: Start): void {
       equal((await fetch(`${app.url}/teas/1000`)).status, 404)
       equal((await fetch(`${app.url}/readyz`)).status, 200)
       await options.health.close()
-      equal((await fetch(`${app.url}/readyz`)).status, 503)
+      equal((await fetch(app.url + place)).status, 500) // it is closed
     }
+  })
+
+  test('database: while another process writes, reads and probes go on, and a write is 503; without its file, the app is not ready', async () => {
+    const file = join(directory, 'held.db')
+    process.env.DATABASE_FILE = file
+    const options = createOptions()
+    await using app = await start(options)
+    const add = () => fetch(`${app.url}/teas`, json('{"name":"Assam","grams":1}'))
+    const place = (await add()).headers.get('location')
+    const code = `const db = new (require('node:sqlite').DatabaseSync)(${JSON.stringify(file)})
+      db.exec('begin exclusive')
+      console.log('begun')
+      setInterval(() => {}, 1_000)`
+    const holder = spawn('node', ['--eval', code])
+    await once(holder.stdout, 'data')
+    const held = await Promise.all([add(), add(), add(), add()])
+    deepEqual(
+      held.map(({ status, headers }) => `${status} ${headers.get('retry-after')}`),
+      Array(4).fill('503 1'),
+    )
+    for (const path of ['/livez', '/readyz', place])
+      equal((await fetch(app.url + path)).status, 200, `${path}`)
+    equal(holder.exitCode, null) // it has held the file until here
+    holder.kill()
+    await once(holder, 'exit')
+    equal((await add()).status, 201)
+    rmSync(file)
+    equal((await fetch(`${app.url}/readyz`)).status, 503)
+    await options.health.close()
   })
 
   test('database: waits for a process that migrates, and keeps what a newer version has done', async () => {
