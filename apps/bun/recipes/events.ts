@@ -9,7 +9,7 @@ export const events = ({ health }: AppOptions) => ({
       return new Response(createEvents(last + 1, signal), {
         headers: {
           'content-type': 'text/event-stream',
-          'cache-control': 'no-store',
+          'cache-control': 'no-store, no-transform', // nothing compresses events, and so holds them back
           'x-accel-buffering': 'no', // NGINX passes on each event at once
         },
       })

@@ -5,8 +5,10 @@ import { Router } from 'express'
 export const events = Router()
 
 events.get('/events', async (request, response) => {
-  // The last header makes NGINX pass on each event at once.
-  response.type('text/event-stream').set({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+  // So that each event comes at once: nothing compresses it, and NGINX does not wait for the next.
+  response
+    .type('text/event-stream')
+    .set({ 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' })
   if (request.method === 'HEAD') return void response.end()
 
   const gone = new AbortController()

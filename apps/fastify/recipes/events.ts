@@ -7,6 +7,7 @@ export const events: FastifyPluginAsync = async (app) => {
   await app.register(fastifySSE, { heartbeatInterval: 15_000 }) // proxies close a connection that is silent for longer
 
   app.get('/events', { sse: 'only' }, async (request, reply) => {
+    reply.header('cache-control', 'no-store, no-transform') // nothing compresses events, and so holds them back
     if (request.method === 'HEAD') return reply.sse.sendHeaders()
 
     const signal = AbortSignal.any([request.signal, app.health.signal])

@@ -1,9 +1,11 @@
+import { deepEqual, equal } from 'node:assert/strict'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
+import { test } from 'node:test'
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { AppOptions } from '#shared/app-options.ts'
-import { serve } from '#shared/testing/app.ts'
+import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
 import { acceptUpgrades } from '#shared/websockets.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
@@ -42,3 +44,16 @@ function start(options: AppOptions) {
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
+
+test('events: an error is logged with its request, and its message is not sent', async () => {
+  const options = createOptions()
+  await using app = await start(options)
+  const fail = () => {
+    throw new Error('password')
+  }
+  Object.defineProperty(options.health, 'signal', { get: fail })
+  const response = await fetch(`${app.url}/events`, { headers: { 'x-request-id': 'r-1' } })
+  equal(await response.text(), '')
+  const line = (await options.readLines(1)).find(({ level }) => level === ERROR)
+  deepEqual([line?.requestId, Object(line?.err).message], ['r-1', 'password'])
+})

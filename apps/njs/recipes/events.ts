@@ -19,7 +19,7 @@ function stream(r: Streaming): void {
   r.status = 200
   Object.assign(r.headersOut, {
     'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
+    'cache-control': 'no-store, no-transform', // nothing compresses events, and so holds them back
     'x-accel-buffering': 'no',
   })
   r.sendHeader()

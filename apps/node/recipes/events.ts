@@ -6,7 +6,7 @@ export const events = [
   route('GET', '/events', async ({ request, response, health }) => {
     response.writeHead(200, {
       'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
+      'cache-control': 'no-store, no-transform', // nothing compresses events, and so holds them back
       'x-accel-buffering': 'no', // makes NGINX pass on each event at once
     })
     if (request.method === 'HEAD') return void response.end()

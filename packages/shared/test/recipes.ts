@@ -137,6 +137,7 @@ export function testEvents(start: Start): void {
     await using app = await start(options)
     const response = await fetch(`${app.url}/events`, { headers: { 'last-event-id': '6' } })
     equal(response.headers.get('content-type')?.split(';')[0], 'text/event-stream')
+    match(response.headers.get('cache-control') ?? '', /no-store, no-transform/) // `compression` would hold them back
     let text = ''
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += chunk
