@@ -11,7 +11,6 @@ import { type Part, type ProfiledStart, type Tree, unpackTree, type Why } from '
 const LEAST = 1e-7
 const FLOOR = 3e-7
 const FLOOR_PART = 0.005
-/** Bytes per request. */
 const LEAST_BYTES = 16
 /** One of several is named alone if it has this part of their difference. */
 const DOMINANT = 0.6
@@ -24,10 +23,16 @@ const MOST_DF = 50
 const COLLECTOR = '(garbage collector)'
 const NODE = 'Node itself'
 const OTHERS = 'other threads, no function'
+const REST = 'all other functions'
 
-/** Seconds or bytes per request, by the key of a function. */
-type Amounts = ReadonlyMap<string, number>
-type Pair<Of = Amounts> = readonly [before: Of, after: Of]
+type Pair<Of> = readonly [before: Of, after: Of]
+/** Of one pair of starts, per request, by `keyOf` a function. */
+type Amounts = ReadonlyMap<string, Pair<number>>
+
+const keyOf = (name: string, file = '') => `${name}\n${file}`
+const fileIn = (key: string) => key.slice(key.indexOf('\n') + 1)
+const isProject = (file: string) => file !== '' && !file.startsWith('node:')
+const partOf = (one: Part, all: Part) => one.difference.value / all.difference.value
 
 /** @returns undefined if too few pairs were profiled */
 export function whyOf(
@@ -37,106 +42,112 @@ export function whyOf(
 ): Why | undefined {
   const starts = pairsOf(profiles, { race, before: under, after: over })
   if (starts.length < LEAST_PAIRS) return undefined
-  const times = starts.map((pair) => normalised(both(pair, timesOf)))
-  const all = times.map((pair) => both(pair, ({ own }) => own))
-  const functions = compare(
-    all.map((pair) => both(pair, functionsIn)),
-    LEAST,
-  )
-  const floor = Math.max(FLOOR, FLOOR_PART * mean(all.map(([before]) => sumOf(before))))
+  const times = starts.map(timesOf)
+  const own = times.map((one) => one.own)
+  const functions = compare(own.map(functionsIn), LEAST).map((part) => withLine(part, starts))
+  const [, all] = sumsOf(own, (key) => (key === keyOf(OTHERS) ? '' : 'all'))
+  const floor = Math.max(FLOOR, FLOOR_PART * (all?.before ?? 0))
   const isLarge = ({ isShown, difference }: Part) => isShown && Math.abs(difference.value) >= floor
   const large = functions.filter(isLarge)
-  const [top, another] = groupsOf(large, all, isLarge)
+  const [top, another] = groupsOf(large, own, isLarge)
   const called = compare(
-    times.map((pair) => both(pair, ({ called }) => called)),
+    times.map((one) => one.called),
     LEAST,
-  ).find((one) => isLarge(one) && top !== undefined && isCalledBy(one, top.lead) && partOf(one, top.lead) > 0)
-  const isMostCalled = called !== undefined && top !== undefined && partOf(called, top.lead) >= DOMINANT
-  const lead = isMostCalled ? called : top?.lead
-  const isAlone = top?.isAlone ?? false
+  ).find((one) => top?.isAlone && isLarge(one) && isCalledBy(one, top.lead) && partOf(one, top.lead) > 0)
+  const isMost = called !== undefined && top !== undefined && partOf(called, top.lead) >= DOMINANT
   const cost = cells.find((one) => one.race === race && one.system === under)?.figures.cpu?.value
   const cpu = decides === 'cpu' ? ratio : others.find(({ metric }) => metric === 'cpu')?.ratio
-  const shown = [...new Set([...large, ...functions])].slice(0, Math.max(SHOWN, large.length))
+  const more = (end: number | null) => end && (end - 1) * (cost ?? 0)
+  const rows = [...new Set([...large, ...functions])].slice(0, Math.max(SHOWN, large.length))
+  const listed = new Set(rows.map(({ name, file }) => keyOf(name, file)))
+  const restOf = (key: string) => (fileIn(key) === '' ? key.trim() : listed.has(key) ? '' : REST)
   return {
     race,
     before: under,
     after: over,
     starts: starts.length,
-    difference: cost && cpu ? less(cpu, 1, cost) : null,
+    difference:
+      cost && cpu ? { value: (cpu.value - 1) * cost, low: more(cpu.low), high: more(cpu.high) } : null,
     cause:
-      top && lead
-        ? isAlone
-          ? { part: lead, of: [] }
-          : { part: top.row, of: top.functions.slice(0, 3) }
-        : null,
-    next: (isAlone && !isMostCalled ? called : undefined) ?? another?.lead ?? null,
-    rows: [...shown, ...restOf(all, shown)],
+      top === undefined
+        ? null
+        : top.isAlone
+          ? { part: isMost ? called : top.lead, of: [] }
+          : { part: top.row, of: top.functions.slice(0, 3) },
+    next: (isMost ? undefined : called) ?? another?.lead ?? null,
+    rows: [...rows, ...sumsOf(own, restOf).filter(({ name }) => name !== '')],
     allocated: allocatedOf(starts),
-    perSample: times.map(([before, after]) => ({ before: before.each, after: after.each })),
+    perSample: times.map(({ each: [before, after] }) => ({ before, after })),
   }
 }
 
-/** A start of a pair, in whose trees a file has the name that it has after the change. */
-interface Start extends Pick<ProfiledStart, 'cpu'> {
+/** The line of the one that takes most, where a name does not tell which function it is. */
+function withLine(part: Part, starts: readonly Pair<Start>[]): Part {
+  if (part.name !== '(anonymous)') return part
+  const all = starts.flatMap(([, { tree }]) => tree)
+  const same = all.filter(({ name, file }) => name === part.name && file === part.file)
+  const [most] = same.sort((a, b) => b.count - a.count)
+  return most === undefined ? part : { ...part, line: most.line }
+}
+
+interface Start extends Pick<ProfiledStart, 'start' | 'cpu'> {
   tree: Tree
   allocated: { requests: number; tree: Tree } | null
 }
 
-/** Starts that were profiled on both sides. */
+/** Starts that were profiled on both sides. Before the change, files have the names that they have after it. */
 export function pairsOf(
   profiles: readonly ProfiledStart[],
   { race, before, after }: Pick<Why, 'race' | 'before' | 'after'>,
 ): Pair<Start>[] {
-  const own = profiles
-    .filter((one) => one.race === race)
-    .map(({ samples, allocated, ...one }) => ({
-      ...one,
-      tree: unpackTree(samples),
-      allocated: allocated && { ...allocated, tree: unpackTree(allocated.bytes) },
-    }))
-  const of = (name: string) => own.filter(({ system }) => system === name)
-  const renamed = filesByOldName(
-    of(before).map(({ tree }) => tree),
-    of(after).map(({ tree }) => tree),
+  const [first = [], second = []] = [before, after].map((system) =>
+    profiles
+      .filter((one) => one.race === race && one.system === system)
+      .map(({ start, cpu, samples, allocated }): Start => {
+        const bytes = allocated && { ...allocated, tree: unpackTree(allocated.bytes) }
+        return { start, cpu, tree: unpackTree(samples), allocated: bytes }
+      }),
   )
+  const renamed = newNames(namesIn(first), namesIn(second))
   const rename = (tree: Tree) =>
     tree.map((frame) => ({ ...frame, file: renamed.get(frame.file) ?? frame.file }))
-  return of(before).flatMap(({ cpu, tree, allocated, start }): Pair<Start>[] => {
-    const second = of(after).find((one) => one.start === start)
-    if (second === undefined) return []
-    return [
-      [
-        { cpu, tree: rename(tree), allocated: allocated && { ...allocated, tree: rename(allocated.tree) } },
-        second,
-      ],
-    ]
+  return first.flatMap((one): Pair<Start>[] => {
+    const allocated = one.allocated && { ...one.allocated, tree: rename(one.allocated.tree) }
+    const other = second.find(({ start }) => start === one.start)
+    return other === undefined ? [] : [[{ ...one, tree: rename(one.tree), allocated }, other]]
   })
 }
 
-function both<From, To>([before, after]: Pair<From>, map: (one: From, side: 0 | 1) => To): Pair<To> {
-  return [map(before, 0), map(after, 1)]
+/** Names of functions by file. */
+function namesIn(starts: readonly Start[]): Map<string, Set<string>> {
+  const files = new Map<string, Set<string>>()
+  for (const { name, file } of starts.flatMap(({ tree }) => tree))
+    if (isProject(file)) files.set(file, (files.get(file) ?? new Set()).add(name))
+  return files
 }
 
-function less({ value, low, high }: Interval, from: number, times: number): Interval {
-  const scaled = (end: number | null) => end && (end - from) * times
-  return { value: (value - from) * times, low: scaled(low), high: scaled(high) }
+/** Of files that only one side has, such as `before.js` and `after.js`, or one that was moved: they have the same functions. */
+function newNames(before: ReturnType<typeof namesIn>, after: ReturnType<typeof namesIn>) {
+  const pairs = [...before].flatMap(([old, names]) =>
+    [...after].flatMap(([file, others]) => {
+      if (before.has(file) || after.has(old)) return []
+      const shared = [...names].filter((name) => others.has(name)).length / Math.min(names.size, others.size)
+      const end = old.split('/').at(-1) === file.split('/').at(-1) ? 1 : 0
+      return shared + end / 2 > 0.5 ? [{ old, file, score: shared + end }] : []
+    }),
+  )
+  const found = new Map<string, string>()
+  for (const { old, file } of pairs.sort((a, b) => b.score - a.score))
+    if (!found.has(old) && ![...found.values()].includes(file)) found.set(old, file)
+  return found
 }
-
-/** Of a difference, 0 to 1 and beyond. */
-const partOf = (one: Part, all: Part) => one.difference.value / all.difference.value
-
-const isCalledBy = ({ name, file }: Part, lead: Part) =>
-  file === lead.file && name.endsWith(`, called by ${lead.name}`)
 
 /** Whose time a frame's samples are, and what it calls directly where that is a builtin of V8. */
 interface Owner {
   key: string
   called?: string
-  isOwn: boolean
+  isOwn?: true
 }
-
-const keyOf = (name: string, file: string) => `${name}\n${file}`
-const isProject = (file: string) => file !== '' && !file.startsWith('node:')
 
 /**
  * Own time is self time and that of builtins called directly, given to the nearest function of the project or a package; Node's internals are
@@ -146,213 +157,139 @@ function ownersOf(tree: Tree): Owner[] {
   const owners: Owner[] = []
   for (const { name, file, parent } of tree) {
     const [above, caller] = [owners[parent], tree[parent]]
+    const called = keyOf(`${name}, called by ${caller?.name}`, caller?.file)
     if (isProject(file)) owners.push({ key: keyOf(name, file), isOwn: true })
-    else if (file === '' && /^\((?:garbage collector|program)\)$/.test(name))
-      owners.push({ key: keyOf(name === COLLECTOR ? COLLECTOR : OTHERS, ''), isOwn: false })
-    else if (above === undefined || caller === undefined) owners.push({ key: keyOf(NODE, ''), isOwn: false })
-    else if (!above.isOwn) owners.push(above)
-    else {
-      const key = keyOf(`${name}, called by ${caller.name}`, caller.file)
-      owners.push(file === '' ? { key: above.key, called: key, isOwn: false } : { key, isOwn: false })
-    }
+    else if (name === COLLECTOR) owners.push({ key: keyOf(COLLECTOR) })
+    else if (name === '(program)') owners.push({ key: keyOf(OTHERS) })
+    else if (!above?.isOwn) owners.push(above ?? { key: keyOf(NODE) })
+    else owners.push(file === '' ? { key: above.key, called } : { key: called })
   }
   return owners
 }
 
-function amountsOf(tree: Tree, each: number, key: (owner: Owner) => string | undefined): Amounts {
-  const amounts = new Map<string, number>()
-  for (const [index, owner] of ownersOf(tree).entries()) {
-    const [own, count] = [key(owner), tree[index]?.count ?? 0]
-    if (own !== undefined && count > 0) amounts.set(own, (amounts.get(own) ?? 0) + count * each)
-  }
+const isCalledBy = ({ name, file }: Part, lead: Part) =>
+  file === lead.file && name.endsWith(`, called by ${lead.name}`)
+
+/** @param each what a count is, per request */
+function amountsOf(trees: Pair<Tree>, each: Pair<number>, of: 'key' | 'called'): Map<string, Pair<number>> {
+  const amounts = new Map<string, Pair<number>>()
+  for (const side of [0, 1] as const)
+    for (const [index, owner] of ownersOf(trees[side]).entries()) {
+      const [key, count] = [owner[of], trees[side][index]?.count ?? 0]
+      if (key !== undefined && count > 0)
+        add(amounts, key, side === 0 ? [count * each[0], 0] : [0, count * each[1]])
+    }
   return amounts
 }
 
-interface Times {
-  own: Amounts
-  called: Amounts
-  /** Seconds per request of a sample. */
-  each: number
+function add(amounts: Map<string, Pair<number>>, key: string, [before, after]: Pair<number>): void {
+  const [first, second] = amounts.get(key) ?? [0, 0]
+  amounts.set(key, [first + before, second + after])
 }
 
-/** Samples are counted: with the times between them, 18 of 28 planted changes came first instead of 24. */
-function timesOf({ cpu: { profiled, all }, tree }: Start): Times {
-  const each = profiled / tree.reduce((sum, { count }) => sum + count, 0)
-  const rest = keyOf(OTHERS, '')
-  const own = new Map(amountsOf(tree, each, ({ key }) => key))
-  own.set(rest, (own.get(rest) ?? 0) + Math.max(0, all - profiled))
-  return { own, called: amountsOf(tree, each, ({ called }) => called), each }
-}
-
-/** A start that was slow as a whole: most functions did not change, so the weighted median of their ratios is what both do not share. */
-function normalised([before, after]: Pair<Times>): Pair<Times> {
-  const ratios = [...before.own].flatMap(([key, first]) => {
-    const second = after.own.get(key) ?? 0
-    return first >= LEAST && second >= LEAST
-      ? [{ ratio: second / first, weight: Math.min(first, second) }]
-      : []
-  })
-  ratios.sort((a, b) => a.ratio - b.ratio)
+/**
+ * Samples are counted: with the times between them, 18 of 28 planted changes came first instead of 24. A start may be slow as a whole. Most
+ * functions did not change, so the weighted median of their ratios is what both sides do not share.
+ */
+function timesOf([before, after]: Pair<Start>): { own: Amounts; called: Amounts; each: Pair<number> } {
+  const samples = (tree: Tree) => tree.reduce((sum, { count }) => sum + count, 0)
+  const trees = [before.tree, after.tree] as const
+  const raw = [before.cpu.profiled / samples(trees[0]), after.cpu.profiled / samples(trees[1])] as const
+  const known = [...amountsOf(trees, raw, 'key').values()].filter((one) => Math.min(...one) >= LEAST)
+  const ratios = known.map(([first, second]) => ({ ratio: second / first, weight: Math.min(first, second) }))
   let left = ratios.reduce((sum, { weight }) => sum + weight, 0) / 2
-  let ratio = 1
-  for (const one of ratios) {
-    if (left > 0) ratio = one.ratio
-    left -= one.weight
+  let shared = 1
+  for (const { ratio, weight } of ratios.sort((a, b) => a.ratio - b.ratio)) {
+    if (left > 0) shared = ratio
+    left -= weight
   }
-  const scale = ({ own, called, each }: Times, factor: number): Times => {
-    const scaled = (amounts: Amounts) => new Map([...amounts].map(([key, one]) => [key, one * factor]))
-    return { own: scaled(own), called: scaled(called), each: each * factor }
-  }
-  return [scale(before, Math.sqrt(ratio)), scale(after, 1 / Math.sqrt(ratio))]
+  const factors = [Math.sqrt(shared), 1 / Math.sqrt(shared)] as const
+  const each = [raw[0] * factors[0], raw[1] * factors[1]] as const
+  const own = amountsOf(trees, each, 'key')
+  const others = ({ cpu: { all, profiled } }: Start) => Math.max(0, all - profiled)
+  add(own, keyOf(OTHERS), [others(before) * factors[0], others(after) * factors[1]])
+  return { own, called: amountsOf(trees, each, 'called'), each }
 }
 
 function functionsIn(amounts: Amounts): Amounts {
-  return new Map([...amounts].filter(([key]) => !key.endsWith('\n')))
+  return new Map([...amounts].filter(([key]) => fileIn(key) !== ''))
 }
 
-function sumOf(amounts: Amounts): number {
-  return [...amounts.values()].reduce((sum, one) => sum + one, 0)
-}
-
-function byGroup(amounts: Amounts): Amounts {
-  const groups = new Map<string, number>()
-  for (const [key, one] of amounts) {
-    const group = keyOf('', groupOf(key.split('\n')[1] ?? ''))
-    groups.set(group, (groups.get(group) ?? 0) + one)
-  }
+function regroup(amounts: Amounts, groupOf: (key: string) => string): Amounts {
+  const groups = new Map<string, Pair<number>>()
+  for (const [key, one] of amounts) add(groups, groupOf(key), one)
   return groups
 }
 
-/** A file of the project, or a package: `node_modules/@scope/name`. */
-function groupOf(file: string): string {
-  return /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? file
+/** Sums with their plain intervals, by name. */
+function sumsOf(pairs: readonly Amounts[], nameOf: (key: string) => string): Part[] {
+  const sums = pairs.map((one) => regroup(one, nameOf))
+  return [...new Set(sums.flatMap((one) => [...one.keys()]))].sort().map((name) => {
+    const values = sums.map((one) => one.get(name) ?? ([0, 0] as const))
+    const [before, after] = [mean(values.map(([one]) => one)), mean(values.map(([, one]) => one))]
+    const difference = meanInterval(values.map(([one, other]) => other - one))
+    return { name, file: '', before, after, difference, isShown: false }
+  })
 }
 
 /**
  * Differences, the largest first. Variances are drawn towards what functions of their size have: few starts say little of each.
  * @param least amounts below are left out
  */
-function compare(pairs: readonly Pair[], least: number): Part[] {
-  const keys = new Set(pairs.flatMap(([before, after]) => [...before.keys(), ...after.keys()]))
-  const rows = [...keys].flatMap((key) => {
-    const values = pairs.map((pair) => both(pair, (amounts) => amounts.get(key) ?? 0))
+function compare(pairs: readonly Amounts[], least: number): Part[] {
+  const rows = [...new Set(pairs.flatMap((one) => [...one.keys()]))].flatMap((key) => {
+    const values = pairs.map((one) => one.get(key) ?? ([0, 0] as const))
     const [before, after] = [mean(values.map(([one]) => one)), mean(values.map(([, one]) => one))]
     const size = (before + after) / 2
     const variance = sampleVariance(values.map(([one, other]) => other - one)) / size
     return Math.max(before, after) < least
       ? []
-      : [{ key, before, after, size, observed: { variance, df: pairs.length - 1 } }]
+      : [{ key, before, after, size, variance, df: pairs.length - 1 }]
   })
   if (rows.length === 0) return []
-  const prior = fitPrior(rows.map(({ observed }) => observed))
-  const tested = rows.map(({ key, before, after, size, observed }) => {
-    const { variance, df: all } = squeeze(observed, { ...prior, df: Math.min(prior.df, MOST_DF) })
-    const estimate = {
-      estimate: after - before,
-      standardError: Math.sqrt((variance * size) / pairs.length),
-      df: all,
-    }
-    const halfWidth = tQuantile(0.975, all) * estimate.standardError
-    const value = after - before
+  const fitted = fitPrior(rows)
+  const prior = { ...fitted, df: Math.min(fitted.df, MOST_DF) }
+  const tested = rows.map(({ key, before, after, size, ...observed }) => {
+    const { variance, df } = squeeze(observed, prior)
+    const [value, standardError] = [after - before, Math.sqrt((variance * size) / pairs.length)]
+    const half = tQuantile(0.975, df) * standardError
+    const difference: Interval = { value, low: value - half, high: value + half }
     const [name = '', file = ''] = key.split('\n')
-    const difference = { value, low: value - halfWidth, high: value + halfWidth }
-    return { p: pValue(estimate), part: { name, file, before, after, difference } }
+    return { p: pValue({ estimate: value, standardError, df }), name, file, before, after, difference }
   })
   const adjusted = holm(tested.map(({ p }) => p))
   return tested
-    .map(({ part }, index) => ({ ...part, isShown: (adjusted[index] ?? 1) < LEVEL }))
+    .map(({ p: _, ...part }, index) => ({ ...part, isShown: (adjusted[index] ?? 1) < LEVEL }))
     .sort((a, b) => Math.abs(b.difference.value) - Math.abs(a.difference.value))
 }
 
-/** Files and packages with functions that differ. Where some gain and others lose, as after a renaming, the sum has to differ as well. */
-function groupsOf(large: readonly Part[], all: readonly Pair[], isLarge: (part: Part) => boolean) {
-  const sums = compare(
-    all.map((pair) => both(pair, (one) => byGroup(functionsIn(one)))),
-    LEAST,
-  )
-  return [...Map.groupBy(large, ({ file }) => groupOf(file))]
-    .flatMap(([group, functions]) => {
-      const row = sums.find(({ file }) => file === group)
-      const isMixed = functions.some((one) => functions[0] && partOf(one, functions[0]) < 0)
-      if (row === undefined || (isMixed && !isLarge(row))) return []
-      const own = functions.filter((one) => partOf(one, row) > 0)
-      const value = own.reduce((sum, { difference }) => sum + difference.value, 0)
-      const [lead] = own
-      return lead === undefined
-        ? []
-        : [{ row, lead, functions: own, isAlone: lead.difference.value / value >= DOMINANT }]
-    })
-    .sort((a, b) => Math.abs(b.row.difference.value) - Math.abs(a.row.difference.value))
-}
-
-/** What a table has beside its functions, so that its rows add up. */
-function restOf(all: readonly Pair[], shown: readonly Part[]): Part[] {
-  const keys = new Set(shown.map(({ name, file }) => keyOf(name, file)))
-  const kindOf = (key: string) =>
-    key.endsWith('\n') ? key.slice(0, -1) : keys.has(key) ? '' : 'all other functions'
-  return ['all other functions', NODE, COLLECTOR, OTHERS].map((name) => {
-    const only = (amounts: Amounts) => sumOf(new Map([...amounts].filter(([key]) => kindOf(key) === name)))
-    return meanOf(
-      name,
-      all.map((pair) => both(pair, only)),
-    )
+/**
+ * Files of the project, and packages, with functions that differ. Where some gain and others lose, as after a renaming, the sum has to differ as
+ * well.
+ */
+function groupsOf(large: readonly Part[], own: readonly Amounts[], isLarge: (part: Part) => boolean) {
+  const groupOf = (file: string) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? file
+  const groups = own.map((one) => regroup(functionsIn(one), (key) => keyOf('', groupOf(fileIn(key)))))
+  const found = compare(groups, LEAST).flatMap((row) => {
+    const all = large.filter(({ file }) => groupOf(file) === row.file)
+    const functions = all.filter((one) => partOf(one, row) > 0)
+    const [lead] = functions
+    if (lead === undefined || (functions.length < all.length && !isLarge(row))) return []
+    const value = functions.reduce((sum, { difference }) => sum + difference.value, 0)
+    return [{ row, lead, functions, value, isAlone: lead.difference.value / value >= DOMINANT }]
   })
-}
-
-function meanOf(name: string, pairs: readonly Pair<number>[]): Part {
-  const difference = meanInterval(pairs.map(([before, after]) => after - before))
-  const [before, after] = [mean(pairs.map(([one]) => one)), mean(pairs.map(([, one]) => one))]
-  return { name, file: '', before, after, difference, isShown: false }
+  return found.sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
 }
 
 /** The collector's samples have no stack, so what it has to collect says whose its time is. */
 function allocatedOf(starts: readonly Pair<Start>[]): Why['allocated'] {
-  const pairs = starts.flatMap((pair): Pair[] => {
-    const [before, after] = both(
-      pair,
-      ({ allocated: own }) => own && amountsOf(own.tree, 1 / own.requests, ({ key }) => key),
-    )
-    return before && after ? [[before, after]] : []
-  })
-  if (pairs.length < LEAST_PAIRS) return null
-  const all = meanOf(
-    'allocated',
-    pairs.map((pair) => both(pair, sumOf)),
+  const pairs = starts.flatMap(([{ allocated: one }, { allocated: other }]) =>
+    one && other ? [amountsOf([one.tree, other.tree], [1 / one.requests, 1 / other.requests], 'key')] : [],
   )
+  const [all] = sumsOf(pairs, () => 'allocated')
+  if (all === undefined || pairs.length < LEAST_PAIRS) return null
   const [most] = compare(pairs, LEAST_BYTES)
   // More than all of it is what another function allocated before: V8 inlines.
   const part = most?.isShown ? partOf(most, all) : 0
   return { all, most: most && part >= DOMINANT && part <= 1 / DOMINANT ? most : null }
-}
-
-/**
- * Files that only one side has, such as `before.js` and `after.js`, or one that was moved: the ends of their paths or most of their functions have
- * the same names.
- * @returns new names by old ones
- */
-function filesByOldName(before: readonly Tree[], after: readonly Tree[]): Map<string, string> {
-  const namesBy = (trees: readonly Tree[]) => {
-    const files = new Map<string, Set<string>>()
-    for (const { name, file } of trees.flat())
-      if (isProject(file)) files.set(file, (files.get(file) ?? new Set()).add(name))
-    return files
-  }
-  const [ours, theirs] = [namesBy(before), namesBy(after)]
-  const pairs = [...ours].flatMap(([old, names]) =>
-    [...theirs].flatMap(([file, others]) => {
-      if (ours.has(file) || theirs.has(old)) return []
-      const shared = [...names].filter((name) => others.has(name)).length / Math.min(names.size, others.size)
-      const end = endOf(old.split('/'), file.split('/'))
-      return (end > 0 && shared > 0) || shared >= 0.5 ? [{ old, file, score: end + shared }] : []
-    }),
-  )
-  const found = new Map<string, string>()
-  for (const { old, file } of pairs.sort((a, b) => b.score - a.score))
-    if (!found.has(old) && ![...found.values()].includes(file)) found.set(old, file)
-  return found
-}
-
-function endOf(one: string[], other: string[]): number {
-  const same = one.toReversed().findIndex((part, index) => part !== other.at(-1 - index))
-  return same < 0 ? one.length : same
 }

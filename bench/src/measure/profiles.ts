@@ -13,8 +13,9 @@ import { type Entrant, measureSlice } from './load.ts'
 
 const STARTS = 6
 const SLICE_MS = 400
-/** In turns. The first slice says what a request costs; a profiler that is on makes it dearer. */
-const TURNS = [null, 'cpu', 'cpu', 'cpu', 'cpu', 'heap'] as const
+/** Of CPU in slices with the profiler: as many as four give if nobody takes the core, and at most three times as many. */
+const ENOUGH_SECONDS = 1.3
+const MOST_SLICES = 12
 
 /** Why nothing is said of functions. */
 export const NOT_LOADED =
@@ -91,30 +92,32 @@ interface Taken {
   tree: Tree
 }
 
+/** In turns. The first slice says what a request costs, because a profiler makes it dearer. */
 async function takeTurns(course: Course, start: number): Promise<ProfiledStart[]> {
   const taken = course.entrants.map((entrant) => ({ entrant, slices: [] as Taken[] }))
-  for (const [turn, kind] of TURNS.entries())
-    for (const one of (start + turn) % 2 === 0 ? taken : taken.toReversed()) {
-      const { entrant } = one
-      const slice = await attempt(course, entrant.cell, () => take(course, entrant, kind, turn))
+  let turn = 0
+  const takeTurn = async (kind: ProfileKind | null) => {
+    for (const one of (start + ++turn) % 2 === 0 ? taken : taken.toReversed()) {
+      const slice = await attempt(course, one.entrant.cell, () => take(course, one.entrant, kind, turn))
       if (slice !== undefined) one.slices.push(slice)
     }
+  }
+  const isEnough = ({ slices }: { slices: Taken[] }) =>
+    sumOf(slices.map(({ kind, cpu }) => (kind === 'cpu' ? cpu.profiled : 0))) > ENOUGH_SECONDS
+  await takeTurn(null)
+  for (let n = 0; n < MOST_SLICES && !taken.every(isEnough); n++) await takeTurn('cpu')
+  await takeTurn('heap')
   return taken.flatMap(({ entrant: { cell }, slices }) => {
-    const [plain] = slices
-    if (slices.length < TURNS.length || plain === undefined || plain.cpu.all === null) return []
-    const treeOf = (kind: ProfileKind) =>
-      packTree(mergeTrees(slices.filter((one) => one.kind === kind).map(({ tree }) => tree)))
-    const heap = slices.find(({ kind, tree }) => kind === 'heap' && tree.length > 0)
+    const [plain, heap] = [slices[0], slices.find(({ kind }) => kind === 'heap')]
+    if (slices.length < turn || plain === undefined || plain.cpu.all === null) return []
+    const trees = slices.flatMap(({ kind, tree }) => (kind === 'cpu' ? [tree] : []))
     return {
       race: cell.race,
       system: cell.system,
       start,
-      cpu: {
-        profiled: plain.cpu.profiled / plain.requests,
-        all: plain.cpu.all / plain.requests,
-      },
-      samples: treeOf('cpu'),
-      allocated: heap === undefined ? null : { requests: heap.requests, bytes: treeOf('heap') },
+      cpu: { profiled: plain.cpu.profiled / plain.requests, all: plain.cpu.all / plain.requests },
+      samples: packTree(mergeTrees(trees)),
+      allocated: heap?.tree.length ? { requests: heap.requests, bytes: packTree(heap.tree) } : null,
     }
   })
 }
@@ -149,7 +152,11 @@ async function take(
 
 /** Seconds so far. */
 function cpuOfThreads(profiler: Profiler): number {
-  return profiler.threads().reduce((sum, { pid, tid }) => {
-    return sum + (readThreads(pid)?.get(String(tid))?.onCpu ?? 0) / 1e9
-  }, 0)
+  return sumOf(
+    profiler.threads().map(({ pid, tid }) => (readThreads(pid)?.get(String(tid))?.onCpu ?? 0) / 1e9),
+  )
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, one) => sum + one, 0)
 }

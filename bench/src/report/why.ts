@@ -26,10 +26,16 @@ export function describeWhy({ cause, next, difference }: Why): string {
   return `${micros(part)} µs ${endsOf(part.difference)} ${more} per request are in ${text}${then}${all}`
 }
 
-const short = (file: string) => file.replace(/^node_modules\//, '')
+type Place = Pick<Part, 'name' | 'file' | 'line'>
 
-function nameOf({ name, file }: Part): string {
-  return name === '' || file === '' ? name || short(file) : `${name} (${short(file)})`
+/** `qs/lib/parse.js`, `src/app.js:12` */
+function placeOf({ file, line }: Place): string {
+  return `${file.replace(/^node_modules\//, '')}${line === undefined ? '' : `:${line}`}`
+}
+
+function nameOf(part: Place): string {
+  const place = placeOf(part)
+  return part.name === '' || place === '' ? part.name || place : `${part.name} (${place})`
 }
 
 function micros({ difference: { value } }: Part): string {
@@ -65,7 +71,7 @@ export function whySection(why: Why, profiles: readonly ProfiledStart[]): Sectio
       rows,
       [
         left('µs of CPU', 0, ({ name }) => name),
-        left('file', 0, ({ file }) => short(file)),
+        left('file', 0, placeOf),
         right(before, 1, (row) => inMicros(row.before)),
         right(after, 1, (row) => inMicros(row.after)),
         left('difference', 0, ({ difference }) => `${signed(difference.value)} ${endsOf(difference)}`),
@@ -153,7 +159,7 @@ function boxesOf(tree: Tree, old: Tree): Box[] {
       if (frame === undefined || width < LEAST_WIDTH) continue
       const { name, file, count } = frame
       const was = old[index]?.count ?? 0
-      const title = `${nameOf({ name, file } as Part)}: ${inMicros(count)} µs per request itself, ${inMicros(was)} before; ${inMicros(whole)} with what it calls`
+      const title = `${nameOf({ name, file })}: ${inMicros(count)} µs per request itself, ${inMicros(was)} before; ${inMicros(whole)} with what it calls`
       boxes.push({ title, name, depth, from: at, width, more: count - was })
       place(index, at, depth + 1)
       at += width

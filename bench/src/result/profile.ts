@@ -73,6 +73,8 @@ export interface Part {
   name: string
   /** `src/cookies.js`, `node_modules/qs/lib/parse.js`; empty for what is no function. */
   file: string
+  /** Of a function without a name, after the change. */
+  line?: number
   before: number
   after: number
   difference: Interval

@@ -110,7 +110,7 @@ test('a start that was slow as a whole is no difference, and rows add up', () =>
   for (const cost of costs) ok(cost > micros * 1e-6 && cost < 1.5 * micros * 1e-6, `${cost}`)
   deepEqual(
     rows.slice(-4).map(({ name }) => name),
-    ['all other functions', 'Node itself', '(garbage collector)', 'other threads, no function'],
+    ['(garbage collector)', 'Node itself', 'all other functions', 'other threads, no function'],
   )
 })
 

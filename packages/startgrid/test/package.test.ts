@@ -75,6 +75,7 @@ describe('startgrid', () => {
         .map((file) => statSync(join(file.parentPath, file.name)).size)
       const size = bytes.reduce((sum, one) => sum + one, 0)
       ok(size <= 4e6, `${size}`)
+      ok(files.some(({ name }) => name === 'profiler-preload.cjs'))
       const licences = readFileSync(join(cwd, 'node_modules/startgrid/dist/LICENSES.txt'), 'utf8')
       match(licences, /^@observablehq\/plot /m)
       doesNotMatch(licences, /^(?:@kubernetes|react-dom|supertest)\b/m)

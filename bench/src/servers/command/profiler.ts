@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
-import { SourceMap, type SourceMapPayload } from 'node:module'
+import { SourceMap, type SourceMapping } from 'node:module'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
@@ -123,7 +123,7 @@ function treeOf(rows: readonly Row[], { frameOf }: Pick<Connected, 'frameOf'>): 
 /** Names functions as their project does: by its own files where a source map tells, and without a path of this machine. */
 function framesOf({ cwd, entry }: { cwd: string; entry: string }): Connected['frameOf'] {
   const isOwn = entry !== '' && !entry.includes('/node_modules/')
-  const roots = [...(isOwn ? [dirname(resolve(cwd, entry))] : []), cwd].map((path) => rootOf(realOf(path)))
+  const roots = [...(isOwn ? [dirname(resolve(cwd, entry))] : []), cwd].map(rootOf)
   const maps = new Map<string, SourceMap | null>()
   return ([name, url, line, column]) => {
     const plain = { name: name || '(anonymous)', file: placeOf(url, roots), line: line + 1 }
@@ -131,35 +131,20 @@ function framesOf({ cwd, entry }: { cwd: string; entry: string }): Connected['fr
     if (!isAbsolute(path) || path.includes('/node_modules/')) return plain
     const map = maps.get(path) ?? sourceMapOf(path)
     maps.set(path, map)
-    const found = map?.findEntry(line, column)
-    if (map === null || found === undefined || !('originalSource' in found)) return plain
+    const found = map?.findEntry(line, column) as Partial<SourceMapping & { name: string }> | undefined
+    if (!map || found?.originalSource === undefined) return plain
     const { originalSource, originalLine, originalColumn } = found
+    const { sources, sourcesContent } = map.payload
     const source = originalSource.replace(/^webpack:\/\/[^/]*\//, `${roots[0]}/`)
-    const file = placeOf(resolve(dirname(path), pathOf(source)), roots)
-    return { name: nameIn(map.payload, found) ?? plain.name, file, line: originalLine + 1 || originalColumn }
+    const text = sourcesContent?.[sources.indexOf(originalSource)]?.split('\n')[originalLine ?? 0]
+    const declared = /^(?:async\s+)?function[\s*]+([\w$]+)/.exec(text?.slice(originalColumn) ?? '')?.[1]
+    return {
+      // Minifiers drop the name of a function that does not use it.
+      name: found.name ?? declared ?? plain.name,
+      file: placeOf(resolve(dirname(path), pathOf(source)), roots),
+      line: 1 + (originalLine ?? 0),
+    }
   }
-}
-
-/** Where a function begins, its source says its name: `function name(`, `name(` or `name = (`. */
-function nameIn(
-  { sources, sourcesContent }: SourceMapPayload,
-  {
-    name,
-    originalSource,
-    originalLine,
-    originalColumn,
-  }: ReturnType<SourceMap['findEntry']> & {
-    originalSource: string
-    originalLine: number
-    originalColumn: number
-    name?: string
-  },
-): string | undefined {
-  if (name) return name
-  const text = sourcesContent?.[sources.indexOf(originalSource)]?.split('\n')[originalLine] ?? ''
-  const after = /^(?:async\s+)?(?:function\b[\s*]*)?([\w$]+)\s*\(/.exec(text.slice(originalColumn))?.[1]
-  const before = /([\w$]+)\s*[=:]\s*(?:async\s*)?$/.exec(text.slice(0, originalColumn))?.[1]
-  return after === 'function' ? before : (after ?? before)
 }
 
 function sourceMapOf(path: string): SourceMap | null {
@@ -188,21 +173,17 @@ function placeOf(url: string, roots: readonly string[]): string {
   if (!isAbsolute(path)) return '(generated)'
   const modules = path.lastIndexOf('/node_modules/')
   if (modules >= 0) return path.slice(modules + 1)
-  const own = roots.filter((root) => path.startsWith(`${root}/`))
-  const longest = Math.max(0, ...own.map(({ length }) => length))
-  return longest === 0 ? basename(path) : path.slice(longest + 1)
+  const lengths = roots.map((root) => (path.startsWith(`${root}/`) ? root.length + 1 : 0))
+  return path.slice(Math.max(...lengths)).replace(/^\/.*\//, '')
 }
 
-/** The repository, or else the nearest package. */
-function rootOf(directory: string): string {
+/** The repository, or else the nearest package. Modules have the real paths of their files. */
+function rootOf(path: string): string {
+  const directory = existsSync(path) ? realpathSync(path) : path
   const above: string[] = []
   for (let at = directory; at !== dirname(at); at = dirname(at)) above.push(at)
   const has = (name: string) => above.find((at) => existsSync(join(at, name)))
   return has('.git') ?? has('package.json') ?? directory
-}
-
-function realOf(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
 }
 
 /** Whether a process runs Node. */
