@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 import { readJson } from '../src/read-json.ts'
 
 const Person = z.object({ name: z.string().min(1).max(100) })
@@ -6,7 +7,7 @@ const Person = z.object({ name: z.string().min(1).max(100) })
 export const body = () => ({
   '/greetings': {
     POST: async (request: Request) => {
-      const { name } = Person.parse(await readJson(request)) // a `ZodError` becomes a 400 that names the fields
+      const { name } = parseRequest(Person, await readJson(request)) // or a 400 that names the fields
       return Response.json({ hello: name }, { status: 201 })
     },
   },

@@ -4,6 +4,7 @@ import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { readConfig } from '#shared/config.ts'
+import { parseRequest } from '#shared/problem.ts'
 import { readJson } from '../src/read-json.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
@@ -35,7 +36,7 @@ export const database = ({ health }: AppOptions) => {
   return {
     '/teas': {
       POST: async (request: Request) => {
-        const { name, grams } = Tea.parse(await readJson(request))
+        const { name, grams } = parseRequest(Tea, await readJson(request))
         const { lastInsertRowid: id } = db.run('insert into teas (name, grams) values (?, ?)', [name, grams])
         return Response.json({ id, name, grams }, { status: 201, headers: { location: `/teas/${id}` } })
       },

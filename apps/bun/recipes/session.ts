@@ -4,6 +4,7 @@ import type { BunRequest, Server } from 'bun'
 import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
+import { parseRequest } from '#shared/problem.ts'
 import { forwardedOf } from '../src/forwarded.ts'
 
 const Login = z.object({ name: z.string().min(1).max(100) })
@@ -27,7 +28,7 @@ export const session = (
         const form = await request.formData().catch((cause) => {
           throw createError(400, { cause })
         })
-        const { name } = Login.parse(Object.fromEntries(form))
+        const { name } = parseRequest(Login, Object.fromEntries(form))
         const options = { httpOnly: true, sameSite: 'lax', secure, maxAge: 86_400 } as const
         request.cookies.set('session', sign(name, SESSION_SECRET), options)
         return Response.redirect('/me', 303)

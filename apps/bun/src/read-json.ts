@@ -1,16 +1,18 @@
 import createError from 'http-errors'
+import { isJson } from '#shared/media-type.ts'
 
 const MAX_BYTES = 64 * 1024
 
 /**
  * The body as JSON. The limit of `Bun.serve` is that of the route that takes the largest body.
- * @throws an error with status 400 or 413. That of `request.json()` looks like a mistake of the app
+ * @throws an error with status 400, 413 or 415. That of `request.json()` looks like a mistake of the app
  */
 export async function readJson(request: Request): Promise<unknown> {
+  if (!isJson(request.headers.get('content-type'))) throw createError(415)
   const body = await request.bytes()
   if (body.length > MAX_BYTES) throw createError(413)
   try {
-    return JSON.parse(new TextDecoder().decode(body))
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (cause) {
     throw createError(400, 'The body is not JSON.', { cause })
   }

@@ -5,6 +5,7 @@ import { fetchAsset } from '#shared/page/assets.ts'
 import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { streamPage } from '#shared/page/stream-web.ts'
+import { parseRequest } from '#shared/problem.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { idOf } from './middleware/request-id.ts'
@@ -24,7 +25,7 @@ export const ssr = ({ config, log }: AppOptions) => ({
 
   '/': {
     GET: shedLoad(config, (request) => {
-      const { items } = Page.parse(readQuery(request))
+      const { items } = parseRequest(Page, readQuery(request))
       const nonce = createNonce()
       const html = renderPage('shop', { items, requestId: idOf(request), nonce })
       return new Response(html, { headers: { ...HTML, ...pageHeaders(nonce) } })
@@ -33,7 +34,7 @@ export const ssr = ({ config, log }: AppOptions) => ({
 
   '/stream': {
     GET: shedLoad(config, async (request) => {
-      const { items, delay } = SlowPage.parse(readQuery(request))
+      const { items, delay } = parseRequest(SlowPage, readQuery(request))
       const { signal } = request
       const requestId = idOf(request)
       const nonce = createNonce()

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BunRequest } from 'bun'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { type FieldError, PROBLEM } from '#shared/problem.ts'
+import { type FieldError, PROBLEM, parseRequest } from '#shared/problem.ts'
 import { createOptions, INFO } from '#shared/testing/app.ts'
 import { testApp } from '../../../packages/shared/test/app.ts'
 import { testPageQueue } from '../../../packages/shared/test/page-under-load.ts'
@@ -23,14 +23,18 @@ const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 const teas = () => ({
   '/teas': {
     POST: async (request: Request) => {
-      const tea = Tea.parse(await readJson(request))
+      const tea = parseRequest(Tea, await readJson(request))
       return Response.json(tea, { status: 201 })
     },
   },
   '/teas/:tea': ({ params }: BunRequest<'/teas/:tea'>) => Response.json(params),
 })
 
-const post = (body: string | ReadableStream): RequestInit => ({ method: 'POST', body })
+const post = (body: string | ReadableStream): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body,
+})
 const asStream = (text: string) => new Blob([text]).stream() // without `content-length`
 
 test('a body that is not valid is 400, and the problem names the field', async () => {

@@ -4,6 +4,7 @@ import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { readConfig } from '#shared/config.ts'
+import { parseRequest } from '#shared/problem.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
@@ -34,7 +35,7 @@ export function database({ health }: AppOptions): Router {
 
   return Router()
     .post('/teas', (request, response) => {
-      const { name, grams } = Tea.parse(request.body)
+      const { name, grams } = parseRequest(Tea, request.body)
       const { lastInsertRowid: id } = insert.run(name, grams)
       response.status(201).location(`/teas/${id}`).json({ id, name, grams })
     })

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Router } from 'express'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 import { fetchUpstream } from '#shared/upstream.ts'
 
 const Query = z.object({ city: z.string().max(100) })
@@ -10,7 +11,7 @@ const Query = z.object({ city: z.string().max(100) })
 export const relay = ({ UPSTREAM_URL }: { UPSTREAM_URL: string }) =>
   Router().get('/weather', async (request, response) => {
     const url = new URL(UPSTREAM_URL)
-    url.searchParams.set('city', Query.parse(request.query).city)
+    url.searchParams.set('city', parseRequest(Query, request.query).city)
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     const { status, headers, body } = await fetchUpstream(url, {

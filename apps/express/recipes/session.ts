@@ -4,6 +4,7 @@ import cookieSession from 'cookie-session'
 import express, { type RequestHandler, Router } from 'express'
 import createError from 'http-errors'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 
 const Login = z.object({ name: z.string().min(1).max(100) })
 
@@ -20,7 +21,7 @@ export function session({ SESSION_SECRET }: { SESSION_SECRET: string }): Router 
   routes.use(cookieSession({ name: 'session', keys: [SESSION_SECRET], sameSite: 'lax', maxAge: 86_400_000 }))
 
   routes.post('/login', sameOrigin, express.urlencoded({ limit: '1kb' }), (request, response) => {
-    request.session = Login.parse(request.body)
+    request.session = parseRequest(Login, request.body)
     response.redirect(303, '/me')
   })
 

@@ -10,26 +10,28 @@ import { setRequestId } from './middleware/request-id.ts'
 
 declare global {
   namespace Express {
-    /** Of `app.locals`. `health.signal` ends endless streams when the server stops. */
-    interface Locals extends Pick<AppOptions, 'config' | 'health'> {}
+    /** Of `app.locals` and `response.locals`. `health.signal` ends endless streams when the server stops. */
+    interface Locals extends AppOptions {}
     /** Lines of `request.log` contain the id of the request. */
     interface Request extends Pick<AppOptions, 'log'> {}
   }
 }
 
+// Not of `app.request`: a mounted sub-app has its own. https://expressjs.com/en/guide/overriding-express-api.html
+Object.defineProperty(express.request, 'log', {
+  get(this: Request) {
+    return this.res?.locals.log.child({ requestId: this.id })
+  },
+})
+
 /** The app with its middleware, in the order in which a request meets it. */
-export function createApp({ config, health, log }: AppOptions, routes: Router): express.Express {
+export function createApp(options: AppOptions, routes: Router): express.Express {
+  const { config, health, log } = options
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag') // a hash of each response: 20 of 60 µs of a hello
   app.set('trust proxy', config.TRUST_PROXY)
-  Object.assign(app.locals, { config, health })
-  // https://expressjs.com/en/guide/overriding-express-api.html
-  Object.defineProperty(app.request, 'log', {
-    get(this: Request) {
-      return log.child({ requestId: this.id })
-    },
-  })
+  Object.assign(app.locals, { config, health, log })
 
   if (config.TRUST_PROXY)
     app.use((request, _response, next) => {
@@ -38,6 +40,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
     })
   app.use(setRequestId)
   app.use((_request, response, next) => {
+    Object.assign(response.locals, { config, health, log }) // a mounted sub-app has `app.locals` of its own
     response.set(SECURITY_HEADERS)
     next()
   })
@@ -48,9 +51,9 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
     limitSilence(response, config.HANDLER_TIMEOUT_MS)
     next()
   })
-  app.use(express.json({ limit: '64kb' }))
+  app.use(express.json({ limit: '64kb', type: ['json', '+json'] }))
   app.use(routes)
   app.use(notFound)
-  app.use(errors(log))
+  app.use(errors)
   return app
 }

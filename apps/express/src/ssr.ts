@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
+import { parseRequest } from '#shared/problem.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 
@@ -27,14 +28,14 @@ ssr.use(
 )
 
 ssr.get('/', shedLoad, (request, response) => {
-  const { items } = Page.parse(request.query)
+  const { items } = parseRequest(Page, request.query)
   const nonce = createNonce()
   response.set(pageHeaders(nonce))
   response.type('html').send(renderPage('shop', { items, requestId: request.id, nonce }))
 })
 
 ssr.get('/stream', shedLoad, async (request, response) => {
-  const { items, delay } = SlowPage.parse(request.query)
+  const { items, delay } = parseRequest(SlowPage, request.query)
   const nonce = createNonce()
   const signal = closeSignal(response)
   const pending = recommendSlowly(items, delay, signal)

@@ -4,12 +4,13 @@ import express, { Router } from 'express'
 import request from 'supertest'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM } from '#shared/problem.ts'
+import { PROBLEM, parseRequest } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
+import { shedLoad } from '../src/middleware/load-shedding.ts'
 import { ssr } from '../src/ssr.ts'
 
 const create = (options: AppOptions) => createFailingApp(options, Router())
@@ -23,7 +24,7 @@ const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 
 test('a body that is not valid is 400, and the problem names the field', async () => {
   const routes = Router().post('/teas', (request, response) => {
-    response.status(201).json(Tea.parse(request.body))
+    response.status(201).json(parseRequest(Tea, request.body))
   })
   const app = createApp(createOptions(), routes)
   await request(app).post('/teas').send({ name: 'Assam', grams: 1 }).expect(201)
@@ -51,6 +52,18 @@ test('a sub-app that a router mounts fails as any route does', async () => {
   const { type } = await request(app).get('/shop').set('x-request-id', 'r-1').expect(500)
   equal(type, PROBLEM)
   equal((await readLines(1))[0]?.requestId, 'r-1')
+})
+
+test('a mounted sub-app has the log of the request, its settings, and load shedding', async () => {
+  const { readLines, ...options } = createOptions()
+  const shop = express().get('/', shedLoad, (request, response) => {
+    request.log.info(response.locals.config.HOST)
+    response.send('shop')
+  })
+  const app = createApp(options, Router().use('/shop', shop))
+  await request(app).get('/shop').set('x-request-id', 'r-1').expect(200)
+  const [line] = await readLines(1)
+  deepEqual([line?.requestId, line?.msg], ['r-1', '127.0.0.1'])
 })
 
 test('the route in the log is as it was registered, without the values of its mount', async () => {

@@ -1,5 +1,6 @@
 // npm install @fastify/cookie @fastify/formbody
 // Add to Settings in shared/config.ts `SESSION_SECRET: z.string().min(32)`, and a value for tests to `createOptions` in shared/testing/app.ts.
+import { parse } from 'node:querystring'
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
@@ -18,7 +19,7 @@ export const session: FastifyPluginAsyncTypebox<{ SESSION_SECRET: string }> = as
   app,
   { SESSION_SECRET },
 ) => {
-  await app.register(formbody, { bodyLimit: 1024 })
+  await app.register(formbody, { bodyLimit: 1024, parser: (text) => parse(text.replace(/^\uFEFF/, '')) })
   // `auto` is secure if the browser uses TLS: TRUST_PROXY says which proxy can tell.
   await app.register(cookie, {
     secret: SESSION_SECRET,

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { AppOptions } from '#shared/app-options.ts'
+import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
@@ -143,6 +144,54 @@ async function* fail(...chunks: string[]) {
   yield* chunks
   throw new Error('secret')
 }
+
+test('a frozen error after a status of the route is a problem, and stays as it is', async () => {
+  const thrown = Object.freeze(new Error('It is there.'))
+  const app = createApp(createOptions(), async (scope) => {
+    scope.get('/', (_request, reply) => {
+      reply.code(409)
+      throw thrown
+    })
+  })
+  const { statusCode, ...response } = await app.inject('/')
+  deepEqual([statusCode, response.json().detail], [409, 'It is there.'])
+  deepEqual(Object.keys(thrown), [])
+})
+
+for (const [path, count] of [
+  ['/', 1],
+  ['/throws', 2],
+  ['/nowhere', 1],
+  ['/stream', 1],
+  ['/told', 1],
+] as const)
+  test(`a hook onSend that fails for GET ${path}: 500 without the cause, which is logged once`, async () => {
+    const { readLines, ...options } = createOptions()
+    const app = createApp(options, async (scope) => {
+      scope.addHook('onSend', async (_request, reply) => {
+        reply.header('access-control-allow-origin', '*')
+        throw new Error('secret')
+      })
+      scope.get('/nowhere', (_request, reply) => reply.notFound())
+      scope.get('/', async () => 'sent')
+      scope.get('/told', async (_request, reply) => reply.code(404).send('none'))
+      scope.get('/stream', async () => Readable.from(['sent']))
+      scope.get('/throws', () => Promise.reject(new Error('secret')))
+    })
+    const { statusCode, headers, ...response } = await app.inject(path)
+    deepEqual([statusCode, headers['content-type']], [500, PROBLEM])
+    deepEqual([headers['x-content-type-options'], headers['access-control-allow-origin']], ['nosniff', '*'])
+    deepEqual(response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
+    const failed = (await readLines(1 + count)).filter(({ level }) => level === ERROR)
+    equal(failed.length, count)
+    match(JSON.stringify(failed), /secret/)
+  })
+
+test('an empty body of JSON is none', async () => {
+  const app = createApp(createOptions(), async (scope) => void scope.post('/', async () => 'done'))
+  const headers = { 'content-type': 'application/json' }
+  equal((await app.inject({ method: 'POST', url: '/', headers, payload: '' })).statusCode, 200)
+})
 
 test('the hooks onClose run after the last response, newest first', async () => {
   const options = createOptions()

@@ -23,11 +23,11 @@ export function createApp({ config, health, log }: AppOptions, routes: H3): H3 {
     Object.assign(context, { config, health, log })
   })
   app.use(setRequestId)
-  app.use(({ runtime }) => {
+  app.use(({ runtime, res }) => {
     const response = runtime?.node?.res as ServerResponse | undefined // a WebSocket has none
     // On Node's response: h3 drops `event.res.headers` of an error, and its `errHeaders` replace those of a returned Response.
     response?.setHeaders(securityHeaders)
-    if (response) limitSilence(response, config.HANDLER_TIMEOUT_MS)
+    if (response) limitSilence(response, config.HANDLER_TIMEOUT_MS, () => Object.fromEntries(res.errHeaders))
   })
   app.use(accessLog, { match: ({ context }) => !context.matchedRoute?.meta?.isProbe })
   return app.mount('', probes).mount('', routes)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { fromNodeHandler, H3, HTTPError, handleCors, readValidatedBody, serve as serveH3 } from 'h3'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM, type Problem } from '#shared/problem.ts'
+import { PROBLEM, type Problem, parseRequest } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
@@ -23,7 +23,7 @@ testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 const teas = new H3()
   .post('/teas', (event) => readValidatedBody(event, Tea))
-  .post('/parsed', async ({ req }) => Tea.parse(await req.json()))
+  .post('/parsed', async ({ req }) => parseRequest(Tea, await req.json()))
   .get('/teas', () => {
     throw new HTTPError({ status: 404 })
   })

@@ -5,6 +5,7 @@ import { validator } from 'hono/validator'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { readConfig } from '#shared/config.ts'
+import { parseRequest } from '#shared/problem.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
@@ -36,7 +37,7 @@ export function database({ health }: AppOptions) {
   return new Hono()
     .post(
       '/teas',
-      validator('json', (value) => Tea.parse(value)),
+      validator('json', (value) => parseRequest(Tea, value)),
       (c) => {
         const { name, grams } = c.req.valid('json')
         const { lastInsertRowid: id } = insert.run(name, grams)

@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { validator } from 'hono/validator'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 import { fetchUpstream } from '#shared/upstream.ts'
 
 const Query = z.object({ city: z.string().max(100) })
@@ -9,7 +10,7 @@ const Query = z.object({ city: z.string().max(100) })
 export const relay = ({ UPSTREAM_URL }: { UPSTREAM_URL: string }) =>
   new Hono().get(
     '/weather',
-    validator('query', (query) => Query.parse(query)),
+    validator('query', (query) => parseRequest(Query, query)),
     (c) => {
       const url = new URL(UPSTREAM_URL)
       url.searchParams.set('city', c.req.valid('query').city)

@@ -5,9 +5,14 @@ import { csrf } from 'hono/csrf'
 import { HTTPException } from 'hono/http-exception'
 import { validator } from 'hono/validator'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 
 const Login = z.object({ name: z.string().min(1).max(100) })
 const COOKIE = { httpOnly: true, sameSite: 'lax', maxAge: 86_400 } as const // seconds
+
+/** The first name may have a byte order mark. */
+const withoutMark = (form: object) =>
+  Object.fromEntries(Object.entries(form).map(([name, value]) => [name.replace(/^\uFEFF/, ''), value]))
 
 // `csrf()` refuses forms of other sites. TRUST_PROXY says which proxy can tell whether the browser uses TLS.
 export const session = ({ SESSION_SECRET }: { SESSION_SECRET: string }) =>
@@ -15,7 +20,7 @@ export const session = ({ SESSION_SECRET }: { SESSION_SECRET: string }) =>
     .post(
       '/login',
       csrf(),
-      validator('form', (form) => Login.parse(form)),
+      validator('form', (form) => parseRequest(Login, withoutMark(form))),
       async (c) => {
         const secure = new URL(c.req.url).protocol === 'https:'
         await setSignedCookie(c, 'session', c.req.valid('form').name, SESSION_SECRET, { ...COOKIE, secure })

@@ -35,7 +35,8 @@ export function createApp({ config, health, log }: AppOptions, routes: Hono, lar
     c.set('log', log)
     // On Node's response, because one that a route fetches does not have those of `c.header()`.
     c.env.outgoing?.setHeaders(securityHeaders)
-    if (c.env.outgoing) limitSilence(c.env.outgoing, config.HANDLER_TIMEOUT_MS)
+    if (c.env.outgoing)
+      limitSilence(c.env.outgoing, config.HANDLER_TIMEOUT_MS, () => Object.fromEntries(c.res.headers))
     await next().catch(throwError)
   })
   app.use(setRequestId)

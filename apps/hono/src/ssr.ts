@@ -5,6 +5,7 @@ import { fetchAsset } from '#shared/page/assets.ts'
 import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { streamPage } from '#shared/page/stream-web.ts'
+import { parseRequest } from '#shared/problem.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 
@@ -20,7 +21,7 @@ export const ssr = new Hono()
   .get(
     '/',
     shedLoad,
-    validator('query', (query) => Page.parse(query)),
+    validator('query', (query) => parseRequest(Page, query)),
     (c) => {
       const { items } = c.req.valid('query')
       const nonce = createNonce()
@@ -32,7 +33,7 @@ export const ssr = new Hono()
   .get(
     '/stream',
     shedLoad,
-    validator('query', (query) => SlowPage.parse(query)),
+    validator('query', (query) => parseRequest(SlowPage, query)),
     async (c) => {
       const { items, delay } = c.req.valid('query')
       const nonce = createNonce()

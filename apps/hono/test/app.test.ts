@@ -9,7 +9,7 @@ import { HTTPException } from 'hono/http-exception'
 import { validator } from 'hono/validator'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM } from '#shared/problem.ts'
+import { PROBLEM, parseRequest } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
@@ -37,7 +37,7 @@ const post = (body: string | Blob, type = 'application/json'): RequestInit => ({
 test('a body that is not valid is 400, and the problem names the field', async () => {
   const routes = new Hono().post(
     '/teas',
-    validator('json', (body) => Tea.parse(body)),
+    validator('json', (body) => parseRequest(Tea, body)),
     (c) => c.json(c.req.valid('json'), 201),
   )
   const app = createApp(createOptions(), routes)
@@ -49,6 +49,18 @@ test('a body that is not valid is 400, and the problem names the field', async (
   equal(broken.status, 400)
   match(await broken.text(), /Malformed JSON/)
   equal((await app.request('/teas', { method: 'POST' })).status, 400) // no body at all
+})
+
+test('broken JSON of the client is a 400, and that of an upstream is a failure', async () => {
+  const { readLines, ...options } = createOptions()
+  const routes = new Hono()
+    .post('/client', async (c) => c.json(await c.req.json()))
+    .post('/upstream', async (c) => c.json([await c.req.json(), await new Response('{').json()]))
+  const app = createApp(options, routes)
+  equal((await app.request('/client', post('{'))).status, 400)
+  equal((await app.request('/upstream', post('{}'))).status, 500)
+  const [line] = await readLines(1)
+  match(JSON.stringify(line?.err), /SyntaxError/)
 })
 
 test('a fetched response, whose headers cannot be changed, has those of the app', async () => {

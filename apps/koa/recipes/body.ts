@@ -1,13 +1,14 @@
 import Router from '@koa/router'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 
 const Person = z.object({ name: z.string().min(1).max(100) })
 
 export const body = new Router()
 
-// `bodyParser` of app.ts has read the body. A `ZodError` becomes a 400 that names the fields.
+// `bodyParser` of app.ts has read the body. What does not fit is a 400 that names the fields.
 body.post('/greetings', (ctx) => {
-  const { name } = Person.parse(ctx.request.body)
+  const { name } = parseRequest(Person, ctx.request.body)
   ctx.status = 201
   ctx.body = { hello: name }
 })

@@ -3,6 +3,7 @@ import Router from '@koa/router'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { readConfig } from '#shared/config.ts'
+import { parseRequest } from '#shared/problem.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
@@ -33,7 +34,7 @@ export function database({ health }: AppOptions): Router {
 
   return new Router()
     .post('/teas', (ctx) => {
-      const { name, grams } = Tea.parse(ctx.request.body)
+      const { name, grams } = parseRequest(Tea, ctx.request.body)
       const { lastInsertRowid: id } = insert.run(name, grams)
       ctx.status = 201
       ctx.set('location', `/teas/${id}`)

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import Router from '@koa/router'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 import { fetchUpstream } from '#shared/upstream.ts'
 
 const Query = z.object({ city: z.string().max(100) })
@@ -9,7 +10,7 @@ const Query = z.object({ city: z.string().max(100) })
 export const relay = ({ UPSTREAM_URL }: { UPSTREAM_URL: string }) =>
   new Router().get('/weather', async (ctx) => {
     const url = new URL(UPSTREAM_URL)
-    url.searchParams.set('city', Query.parse(ctx.query).city)
+    url.searchParams.set('city', parseRequest(Query, ctx.query).city)
     const gone = new AbortController()
     ctx.res.once('close', () => gone.abort())
     const { status, headers, body } = await fetchUpstream(url, {

@@ -3,6 +3,7 @@ import Router from '@koa/router'
 import type Koa from 'koa'
 import type { Middleware } from 'koa'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 
 const Login = z.object({ name: z.string().min(1).max(100) })
 
@@ -18,7 +19,7 @@ export function session(app: Koa, { SESSION_SECRET }: { SESSION_SECRET: string }
 
   return new Router()
     .post('/login', sameOrigin, (ctx) => {
-      const { name } = Login.parse(ctx.request.body)
+      const { name } = parseRequest(Login, ctx.request.body)
       // `secure` if the browser uses TLS: TRUST_PROXY says which proxy can tell.
       ctx.cookies.set('session', encodeURIComponent(name), {
         signed: true,

@@ -44,6 +44,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Router): 
     bodyParser({
       jsonLimit: '64kb',
       formLimit: '64kb',
+      extendTypes: { json: ['application/json', '+json'] }, // merged with its list by index
       onError: (error, ctx) => {
         // The parser pauses a body that is too large, or its decoder, and the next request of the connection would wait.
         ctx.req.unpipe().resume()

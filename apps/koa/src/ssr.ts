@@ -4,6 +4,7 @@ import { openAsset } from '#shared/page/assets.ts'
 import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
+import { parseRequest } from '#shared/problem.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 
@@ -23,14 +24,14 @@ ssr.get('/assets/:file', async (ctx) => {
 })
 
 ssr.get('/', shedLoad, (ctx) => {
-  const { items } = Page.parse(ctx.query)
+  const { items } = parseRequest(Page, ctx.query)
   const nonce = createNonce()
   ctx.set(pageHeaders(nonce))
   ctx.body = renderPage('shop', { items, requestId: ctx.state.requestId, nonce })
 })
 
 ssr.get('/stream', shedLoad, async (ctx) => {
-  const { items, delay } = SlowPage.parse(ctx.query)
+  const { items, delay } = parseRequest(SlowPage, ctx.query)
   const nonce = createNonce()
   const signal = closeSignal(ctx.res)
   const pending = recommendSlowly(items, delay, signal)

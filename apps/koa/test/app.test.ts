@@ -8,7 +8,7 @@ import Router from '@koa/router'
 import request from 'supertest'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM } from '#shared/problem.ts'
+import { PROBLEM, parseRequest } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
@@ -32,7 +32,7 @@ const routes = new Router()
   })
   .post('/teas', (ctx) => {
     ctx.status = 201
-    ctx.body = Tea.parse(ctx.request.body)
+    ctx.body = parseRequest(Tea, ctx.request.body)
   })
   .get('/errors/status', (ctx) => {
     ctx.status = 409

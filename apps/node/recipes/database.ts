@@ -3,6 +3,7 @@ import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { readConfig } from '#shared/config.ts'
+import { parseRequest } from '#shared/problem.ts'
 import { type Route, route } from '../src/router.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
@@ -34,7 +35,7 @@ export function database({ health }: AppOptions): Route[] {
 
   return [
     route('POST', '/teas', async (context) => {
-      const { name, grams } = Tea.parse(await context.readJson())
+      const { name, grams } = parseRequest(Tea, await context.readJson())
       const { lastInsertRowid: id } = insert.run(name, grams)
       context.response.setHeader('location', `/teas/${id}`)
       context.json({ id, name, grams }, 201)

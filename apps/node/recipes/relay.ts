@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 import { fetchUpstream } from '#shared/upstream.ts'
 import { route } from '../src/router.ts'
 
@@ -10,7 +11,7 @@ const Query = z.object({ city: z.string().max(100) })
 export const relay = ({ UPSTREAM_URL }: { UPSTREAM_URL: string }) => [
   route('GET', '/weather', async ({ request, response, query, requestId }) => {
     const url = new URL(UPSTREAM_URL)
-    url.searchParams.set('city', Query.parse(query).city)
+    url.searchParams.set('city', parseRequest(Query, query).city)
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     const { status, headers, body } = await fetchUpstream(url, {

@@ -3,6 +3,7 @@
 import Cookies from 'cookies'
 import createError from 'http-errors'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 import type { Context } from '../src/context.ts'
 import { readBody } from '../src/read-body.ts'
 import { route } from '../src/router.ts'
@@ -23,8 +24,8 @@ export const session = ({ SESSION_SECRET }: { SESSION_SECRET: string }) => {
   return [
     route('POST', '/login', async (context) => {
       refuseOtherSites(context)
-      const form = new URLSearchParams(String(await readBody(context.request, 1024)))
-      const { name } = Login.parse(Object.fromEntries(form))
+      const form = new URLSearchParams(new TextDecoder().decode(await readBody(context.request, 1024)))
+      const { name } = parseRequest(Login, Object.fromEntries(form))
       const options = { signed: true, sameSite: 'lax', maxAge: 86_400_000 } as const
       cookiesOf(context).set('session', encodeURIComponent(name), options)
       context.response.writeHead(303, { location: '/me' }).end()

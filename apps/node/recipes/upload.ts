@@ -1,5 +1,6 @@
 import createError from 'http-errors'
 import { z } from 'zod'
+import { parseRequest } from '#shared/problem.ts'
 import { readBody } from '../src/read-body.ts'
 import { route } from '../src/router.ts'
 
@@ -14,7 +15,7 @@ export const upload = [
     const form = await new Response(body, { headers }).formData().catch(() => {
       throw createError(400, 'The body is no form.')
     })
-    const { file } = Form.parse(Object.fromEntries(form))
+    const { file } = parseRequest(Form, Object.fromEntries(form))
     context.json({ name: file.name, size: file.size }, 201)
   }),
 ]

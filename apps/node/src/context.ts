@@ -6,8 +6,12 @@ import { pipeline } from 'node:stream/promises'
 import createError from 'http-errors'
 import type { AppOptions } from '#shared/app-options.ts'
 import { type Forwarded, readForwarded } from '#shared/forwarded.ts'
+import { isJson } from '#shared/media-type.ts'
 import { requestId } from '#shared/request-id.ts'
 import { readBody } from './read-body.ts'
+
+/** Takes no other bytes, and no mark of their order. */
+const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** One request, and the methods to respond to it. */
 export class Context<Name extends string = string> implements AppOptions {
@@ -53,11 +57,10 @@ export class Context<Name extends string = string> implements AppOptions {
    * @throws {HttpError} 400, 413, 415
    */
   async readJson(): Promise<unknown> {
-    const type = this.request.headers['content-type'] ?? ''
-    if (!/^application\/json\b/i.test(type)) throw createError(415)
+    if (!isJson(this.request.headers['content-type'])) throw createError(415)
     const body = await readBody(this.request)
     try {
-      return JSON.parse(body.toString())
+      return JSON.parse(utf8.decode(body))
     } catch {
       throw createError(400, 'The body is not JSON.')
     }

@@ -3,6 +3,7 @@ import { openAsset } from '#shared/page/assets.ts'
 import { renderPage } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
+import { parseRequest } from '#shared/problem.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 import { shedLoad } from './middleware/load-shedding.ts'
 import { route } from './router.ts'
@@ -23,7 +24,7 @@ export const ssr = [
     'GET',
     '/',
     shedLoad((context) => {
-      const { items } = Page.parse(context.query)
+      const { items } = parseRequest(Page, context.query)
       const { requestId, response } = context
       const nonce = createNonce()
       response.setHeaders(new Map(Object.entries(pageHeaders(nonce))))
@@ -35,7 +36,7 @@ export const ssr = [
     'GET',
     '/stream',
     shedLoad(async (context) => {
-      const { items, delay } = SlowPage.parse(context.query)
+      const { items, delay } = parseRequest(SlowPage, context.query)
       const { requestId, response, log } = context
       const nonce = createNonce()
       const signal = closeSignal(response)

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM } from '#shared/problem.ts'
+import { PROBLEM, parseRequest } from '#shared/problem.ts'
 import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
@@ -22,7 +22,7 @@ const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
 
 test('a body is JSON of at most 64 KiB, and the problem of one that is not valid names the field', async () => {
   const teas = route('POST', '/teas', async (context) => {
-    context.json(Tea.parse(await context.readJson()), 201)
+    context.json(parseRequest(Tea, await context.readJson()), 201)
   })
   await using app = await serve(createApp(createOptions(), [teas]))
   const name = 'x'.repeat(64 * 1024)

@@ -1,4 +1,5 @@
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { z } from 'zod'
 
 /** The media type of all errors. */
 export const PROBLEM = 'application/problem+json'
@@ -39,31 +40,20 @@ export function createProblem(status: number, more: Pick<Problem, 'detail' | 'er
 
 /**
  * What a client may know about a thrown value. Of an error of http-errors, or of any that says `expose: true`: its status, its headers, and
- * the message of a 4xx. Of a `ZodError`: the fields. Everything else is a 500, such as the 401 that an upstream service sent.
+ * the message of a 4xx. Everything else is a 500, such as the 401 that an upstream service sent.
+ * @param known what the framework knows better than the error
  */
-export function toProblem(error: unknown): {
+export function toProblem(
+  error: unknown,
+  known: { status?: number; expose?: boolean } = {},
+): {
   status: number
   headers: Record<string, string>
   problem: Problem
 } {
-  const {
-    name,
-    issues,
-    expose,
-    statusCode,
-    status = statusCode,
-    headers = {},
-    message,
-    syscall,
-    code,
-    errcode = 0,
-  } = Object(error)
-  if (name === 'ZodError')
-    return {
-      status: 400,
-      headers: NO_STORE,
-      problem: createProblem(400, { errors: issues.map(toFieldError) }),
-    }
+  const own = Object(error)
+  const { statusCode, headers = {}, message, syscall, code, errcode = 0 } = own
+  const { expose = own.expose, status = own.status ?? statusCode } = known
   // SQLite has waited for another process in vain (https://sqlite.org/rescode.html#busy): of node:sqlite, and of Bun.
   if ((errcode & 255) === 5 || String(code).startsWith('SQLITE_BUSY'))
     return { status: 503, headers: { ...NO_STORE, 'retry-after': '1' }, problem: createProblem(503) }
@@ -72,7 +62,48 @@ export function toProblem(error: unknown): {
   // An error of the file system names a path of the server, and is exposed by http-errors as well.
   const isPublic = expose && status < 500 && syscall === undefined && message !== STATUS_CODES[status]
   const problem = createProblem(status, isPublic ? { detail: message } : {})
+  if (error instanceof InvalidRequest) problem.errors = error.errors
   return { status, headers: { ...NO_STORE, ...headers }, problem }
+}
+
+/** The client's fault. */
+class InvalidRequest extends Error {
+  readonly expose = true
+  readonly status = 400
+  readonly errors: FieldError[]
+
+  constructor(errors: FieldError[]) {
+    super('Bad Request')
+    this.errors = errors
+  }
+}
+
+/**
+ * What a client sent, as a schema has it. A `ZodError` of `schema.parse()` is a failure, because what that gets may be of another service.
+ * @throws 400 that names the fields
+ */
+export function parseRequest<Output>(schema: z.ZodType<Output>, value: unknown): Output {
+  const { success, data, error } = schema.safeParse(value)
+  if (success) return data
+  throw new InvalidRequest(error.issues.map(toFieldError))
+}
+
+const ABORTS = ['AbortError', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE']
+
+/**
+ * Whether an error only says that something was broken off because the client has left. Any other is a failure.
+ * @param signal that of the request
+ */
+export function isAbort(error: unknown, signal: AbortSignal): boolean {
+  const { name, code, cause } = Object(error)
+  const isOf = [error, cause].includes(signal.reason)
+  return signal.aborted && (isOf || ABORTS.includes(name) || ABORTS.includes(code))
+}
+
+/** The same on Node, by the response that the client has closed. A source that fails closes it with an error. */
+export function isClientAbort(error: unknown, { closed, errored, req }: ServerResponse): boolean {
+  const { name, code } = Object(error)
+  return closed && !errored && (ABORTS.includes(name) || ABORTS.includes(code) || error === req.errored)
 }
 
 /** Of Zod, or of any other Standard Schema (https://standardschema.dev). */

@@ -81,15 +81,44 @@ export function testBody(start: Start): void {
     equal((await greet('{')).status, 400)
     equal((await greet(JSON.stringify({ name: 'x'.repeat(70_000) }))).status, 413)
   })
+
+  test('body: JSON in all its forms is read, what is none is 4xx, and nothing of it is a failure', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    const latin = Buffer.from('{"name":"\xe9"}', 'latin1')
+    for (const [body, type, ...statuses] of [
+      ['\ufeff{"name":"Ada"}', 'application/json', 201],
+      ['{"name":"Ada"}', 'application/json; charset=utf-8', 201],
+      ['{"name":"Ada"}', 'Application/JSON;charset="UTF-8"', 201],
+      ['{"name":"Ada"}', 'application/problem+json', 201],
+      ['{"name":"\\ud800"}', 'application/json', 201],
+      [latin, 'application/json', 201, 400],
+      ['', 'application/json', 400],
+      ['{"name":"Ada"}', 'text/plain', 415, 400],
+      ['{"name":"Ada"}', '', 415, 400],
+      ['{"name":"Ada"}', 'application/jsonish', 415, 400],
+    ] as const) {
+      const headers = { 'content-type': type, origin: 'https://evil.example' }
+      const sent = Buffer.from(body)
+      const response = await fetch(`${app.url}/greetings`, { method: 'POST', headers, body: sent })
+      equal(statuses.includes(response.status as never), true, `${body} as ${type}: ${response.status}`)
+      if (body.includes('Ada') && response.ok) deepEqual(await response.json(), { hello: 'Ada' })
+    }
+    const lines = await readResponses(options, 10).then(() => options.readLines(10))
+    deepEqual(
+      lines.filter(({ level }) => level === ERROR),
+      [],
+    )
+  })
 }
 
 export function testSession(start: Start): void {
-  const login = (url: string, { headers = {}, name = 'Ada' }) =>
+  const login = (url: string, { headers = {}, name = 'Ada', bom = '' }) =>
     fetch(`${url}/login`, {
       redirect: 'manual',
       method: 'POST',
-      headers: { origin: url, ...headers },
-      body: new URLSearchParams({ name }),
+      headers: { origin: url, 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: `${bom}${new URLSearchParams({ name })}`,
     })
   const cookiesOf = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(';'))
 
@@ -127,6 +156,7 @@ export function testSession(start: Start): void {
     }
     equal((await login(app.url, { headers: { origin: 'https://evil.example' } })).status, 403)
     equal((await login(app.url, { name: 'x'.repeat(101) })).status, 400)
+    equal((await login(app.url, { name: 'Ada', bom: '\ufeff' })).status, 303)
     equal((await login(app.url, { headers: { 'content-type': 'text/plain' } })).status < 500, true) // said to be no form
   })
 }
@@ -618,6 +648,12 @@ export function testDatabase(start: Start): void {
         equal(added.status, 201)
         place = added.headers.get('location')
         equal((await add({ name: 'Assam', grams: 0 })).status, 400)
+        for (const grams of ['1e400', '-1e400', '9007199254740993', '-9007199254740993', '1e17', '0.5'])
+          equal(
+            (await fetch(`${app.url}/teas`, json(`{"name":"Assam","grams":${grams}}`))).status,
+            400,
+            grams,
+          )
       }
       const tea = await (await fetch(app.url + place)).json()
       deepEqual(tea, { id: Number(place?.split('/')[2]), name: "Ada's", grams: 50 })

@@ -1,10 +1,11 @@
 import { deepEqual, equal, throws } from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { z } from 'zod'
 import { Settings } from '../src/config.ts'
 import { onFile } from '../src/files.ts'
 import { readForwarded } from '../src/forwarded.ts'
-import { createProblem, toProblem } from '../src/problem.ts'
+import { createProblem, parseRequest, toProblem } from '../src/problem.ts'
 import { traceId } from '../src/request-id.ts'
 
 /** What a request tells, and what a response may. The tests of the apps have the rest, and the suite what is kept of a request id. */
@@ -74,9 +75,16 @@ test('the message is told only below 500, if it is exposed and says something', 
 })
 
 test('the fields that Zod refuses are named', () => {
-  const issues = [{ path: ['tea', 'name'], message: 'too short' }]
-  const { status, problem } = thrown({ name: 'ZodError', issues })
-  deepEqual([status, problem.errors], [400, [{ field: 'tea.name', reason: 'too short' }]])
+  const Tea = z.object({ tea: z.object({ name: z.string() }) })
+  let refused: unknown
+  try {
+    parseRequest(Tea, { tea: {} })
+  } catch (error) {
+    refused = error
+  }
+  const { status, problem } = toProblem(refused)
+  deepEqual([status, problem.detail, problem.errors?.[0]?.field], [400, undefined, 'tea.name'])
+  equal(toProblem(Tea.safeParse({}).error).status, 500) // what another service sent
 })
 
 test('of a file: what begins with a dot is not there, a suffix may be longer than it, and HEAD has no ranges', () => {

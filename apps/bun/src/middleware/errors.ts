@@ -1,5 +1,5 @@
 import type { Logger } from '#shared/log.ts'
-import { createProblem, PROBLEM, toProblem } from '#shared/problem.ts'
+import { createProblem, isAbort, PROBLEM, toProblem } from '#shared/problem.ts'
 import type { Handler, Middleware } from '../routes.ts'
 import { idOf } from './request-id.ts'
 
@@ -12,8 +12,8 @@ export function errors(log: Logger): Middleware {
       return await next(request, server)
     } catch (err) {
       const { status, headers, problem } = toProblem(err)
-      const isAborted = request.signal.aborted && Object(err).name === 'AbortError' // by the client
-      if (status >= 500 && !isAborted) log.error({ requestId: idOf(request), err }, 'failed')
+      if (status >= 500 && !isAbort(err, request.signal))
+        log.error({ requestId: idOf(request), err }, 'failed')
       return sendProblem(status, headers, problem)
     }
   }

@@ -3,8 +3,8 @@ import { waitsTooLong } from '#shared/load-shedding.ts'
 import { createProblem, PROBLEM } from '#shared/problem.ts'
 
 /** For expensive routes: 503 after too long a wait. */
-export const shedLoad: RequestHandler = async (request, response, next) => {
-  const isTooLate = await waitsTooLong(request.app.locals.config.MAX_QUEUE_WAIT_MS)
+export const shedLoad: RequestHandler = async (_request, response, next) => {
+  const isTooLate = await waitsTooLong(response.locals.config.MAX_QUEUE_WAIT_MS)
   if (response.closed) return // the client has left
   if (!isTooLate) return next()
   // Not an error: it would be logged as a failure.

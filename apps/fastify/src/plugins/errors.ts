@@ -1,52 +1,66 @@
-import { Readable } from 'node:stream'
-import type { FastifyError, FastifySchemaValidationError } from 'fastify'
+import type { OutgoingHttpHeaders } from 'node:http'
+import {
+  type FastifyError,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifySchemaValidationError,
+  LogController,
+} from 'fastify'
 import fp from 'fastify-plugin'
-import { BODY_HEADERS, createProblem, type FieldError, PROBLEM, toProblem } from '#shared/problem.ts'
+import { BODY_HEADERS, type FieldError, isClientAbort, PROBLEM, toProblem } from '#shared/problem.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Its hooks `onSend` run, or have run. */
+    isSending: boolean
+  }
+}
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
-export default fp(async (app) => {
-  app.setErrorHandler((thrown: unknown, request, reply) => {
-    const error: FastifyError & { expose?: boolean; status?: number } = Object(thrown) // anything may be thrown
-    if (error.validation) {
-      const problem = createProblem(400, { errors: error.validation.map(toFieldError) })
-      return reply.code(400).header('cache-control', 'no-store').type(PROBLEM).send(problem)
-    }
-    if (error.name === 'FastifyError') error.expose ??= true // FST_ERR_…, and those of @fastify/error
-    // @fastify/rate-limit and @fastify/basic-auth give the reply its header, and then throw a plain error.
-    const header = { 401: 'www-authenticate', 429: 'retry-after' }[error.statusCode ?? 0]
-    if (header && reply.hasHeader(header)) error.expose ??= true
-    // `reply.code(409)` before the error. While something traces requests, Fastify has already set the status to the error's own.
-    if (reply.statusCode >= 400 && ![error.statusCode, error.status].includes(reply.statusCode))
-      Object.assign(error, { status: reply.statusCode, expose: true })
-    const { status, headers, problem } = toProblem(error)
-    const isAborted = // by the client
-      (error.code === 'ECONNRESET' && request.raw.readableAborted) ||
-      (error.name === 'AbortError' && reply.raw.closed)
-    if (status >= 500 && !isAborted) request.log.error({ err: thrown }, 'failed')
-    for (const name of BODY_HEADERS) reply.removeHeader(name)
-    if (!reply.raw.headersSent) return reply.code(status).headers(headers).type(PROBLEM).send(problem)
-    // The client can only learn from a closed connection that its response is incomplete.
-    reply.hijack().raw.destroy()
-    return reply
-  })
+export default fp(
+  async (app) => {
+    app.decorateReply('isSending', false)
+    app.addHook('onSend', (_request, reply, _payload, done) => {
+      reply.isSending = true
+      done()
+    })
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      const known = reply.isSending ? {} : knownOf(Object(error), reply) // anything may be thrown
+      const { status, headers, problem } = toProblem(error, known)
+      if (error?.validation) problem.errors = error.validation.map(toFieldError)
+      if (status >= 500 && !isClientAbort(error, reply.raw)) request.log.error({ err: error }, 'failed')
+      for (const name of BODY_HEADERS) reply.removeHeader(name)
+      reply.code(status).headers(headers).type(PROBLEM)
+      if (!reply.isSending && !reply.raw.headersSent) return reply.send(problem)
+      const response = reply.hijack().raw
+      // The client can only learn from a closed connection that its response is incomplete.
+      if (response.headersSent) response.destroy()
+      // Past the hooks `onSend`: one has failed, or they have run for the body that has failed.
+      else response.writeHead(status, reply.getHeaders() as OutgoingHttpHeaders).end(JSON.stringify(problem))
+      return reply
+    })
+  },
+  { name: 'errors', dependencies: ['@fastify/sensible'] },
+)
 
-  // Fastify destroys a response whose stream fails amid it. A failure before its first byte comes to the handler above.
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (payload instanceof Response) {
-      reply.code(payload.status) // what Fastify would take from it after this hook
-      for (const [name, value] of payload.headers) reply.header(name, value)
-    }
-    const body = payload instanceof Response ? payload.body : payload
-    const stream = body instanceof ReadableStream ? Readable.fromWeb(body) : body
-    if (stream instanceof Readable)
-      stream.once('error', (err) => {
-        if (reply.raw.headersSent && !reply.raw.destroyed) request.log.error({ err }, 'failed')
-      })
-    done(null, stream)
-  })
+/** What the error does not say itself. */
+function knownOf(error: FastifyError & { status?: number; expose?: boolean }, reply: FastifyReply) {
+  if (error.validation) return { status: 400, expose: false }
+  // `reply.code(409)` before the error. While something traces requests, Fastify has already set the status to the error's own.
+  const { statusCode: status } = reply
+  if (status >= 400 && ![error.statusCode, error.status].includes(status)) return { status, expose: true }
+  // @fastify/rate-limit and @fastify/basic-auth give the reply its header, and then throw a plain error.
+  const header = { 401: 'www-authenticate', 429: 'retry-after' }[error.statusCode ?? 0]
+  const isOwn = error.name === 'FastifyError' || (header && reply.hasHeader(header)) // FST_ERR_…, and those of @fastify/error
+  return isOwn && error.expose === undefined ? { expose: true } : {}
+}
 
-  app.setNotFoundHandler((_request, reply) => reply.notFound())
-})
+/** Fastify's own lines have other fields: see access-log.ts. What fails amid its response is logged as any other failure. */
+export class Log extends LogController {
+  override streamError(err: Error, request: FastifyRequest, reply: FastifyReply): void {
+    if (!isClientAbort(err, reply.raw)) request.log.error({ err }, 'failed')
+  }
+}
 
 function toFieldError({
   instancePath,

@@ -1,12 +1,16 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
 
 /** Alive until the process ends, ready until it is told to stop. Not logged, because orchestrators ask every few seconds. */
-export const healthRoutes: FastifyPluginAsync = async (app) => {
-  app.get('/livez', { logLevel: 'silent' }, (_request, reply) => send(reply, true))
-  app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) =>
-    send(reply, await app.health.isReady()),
-  )
-}
+export default fp(
+  async (app) => {
+    app.get('/livez', { logLevel: 'silent' }, (_request, reply) => send(reply, true))
+    app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) =>
+      send(reply, await app.health.isReady()),
+    )
+  },
+  { name: 'health', decorators: { fastify: ['health'] } },
+)
 
 function send(reply: FastifyReply, passes: boolean): FastifyReply {
   return reply

@@ -1,5 +1,5 @@
 import type { H3Event, HTTPError } from 'h3'
-import { PROBLEM, toFieldError, toProblem } from '#shared/problem.ts'
+import { isAbort, PROBLEM, toFieldError, toProblem } from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. h3 calls `unhandled` what is not an HTTPError. */
 export function onError(error: HTTPError, { context, req, res }: H3Event): Response {
@@ -7,7 +7,7 @@ export function onError(error: HTTPError, { context, req, res }: H3Event): Respo
   const inner = Object(cause).unhandled ? Object(cause).cause : cause // of `fromNodeHandler()` and its kin
   const thrown = unhandled ? inner : error
   const { status, headers, problem } = toProblem(unhandled ? thrown : expose(error))
-  if (status >= 500 && !req.signal.aborted) context.log.error({ err: thrown }, 'failed')
+  if (status >= 500 && !isAbort(thrown, req.signal)) context.log.error({ err: thrown }, 'failed')
   const { issues } = Object(unhandled ? undefined : error.data) // of `readValidatedBody` and its kin
   if (status < 500 && Array.isArray(issues)) problem.errors = issues.map(toFieldError)
   const all = new Headers(headers)

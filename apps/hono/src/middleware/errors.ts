@@ -1,17 +1,29 @@
-import { inspect } from 'node:util'
-import type { ErrorHandler } from 'hono'
+import type { ErrorHandler, HonoRequest } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { BODY_HEADERS, PROBLEM, toProblem } from '#shared/problem.ts'
+import { BODY_HEADERS, isAbort, PROBLEM, toProblem } from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
-export const onError: ErrorHandler = (error, c) => {
-  const { status, headers, problem } = toProblem(error instanceof HTTPException ? expose(error) : error)
-  if (status >= 500 && !c.req.raw.signal.aborted) c.get('log').error({ err: error }, 'failed')
+export const onError: ErrorHandler = async (error, c) => {
+  const isOwn = error instanceof HTTPException
+  const known = (await isBrokenBody(error, c.req)) ? { status: 400, expose: true } : {}
+  const { status, headers, problem } = toProblem(isOwn ? expose(error) : error, known)
+  if (status >= 500 && !isAbort(error, c.req.raw.signal)) c.get('log').error({ err: error }, 'failed')
   for (const name of BODY_HEADERS) c.header(name)
   // The adapter closes the connection of a body that it has not read within 500 ms, and the next request would be lost.
   if (status === 413) c.header('connection', 'close')
   return c.json(problem, status as ContentfulStatusCode, { ...headers, 'content-type': PROBLEM })
+}
+
+/** Whether `c.req.json()` failed, by the client's fault. JSON of an upstream may be broken as well. */
+async function isBrokenBody(error: Error, req: HonoRequest): Promise<boolean> {
+  if (!(error instanceof SyntaxError) || req.bodyCache.text === undefined) return false
+  try {
+    JSON.parse(await req.text())
+    return false
+  } catch (own) {
+    return Object(own).message === error.message
+  }
 }
 
 /** Headers are those of the response that middleware makes, such as `www-authenticate` of `basicAuth()`. */
@@ -24,5 +36,5 @@ function expose({ status, message, res }: HTTPException) {
 
 /** Hono calls `onError` only for an Error (https://github.com/honojs/hono/issues/667). */
 export function throwError(thrown: unknown): never {
-  throw thrown instanceof Error ? thrown : new Error(`A handler threw ${inspect(thrown)}.`)
+  throw thrown instanceof Error ? thrown : new Error(`A handler threw ${typeof thrown}.`, { cause: thrown })
 }

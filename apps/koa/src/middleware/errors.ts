@@ -1,6 +1,13 @@
 import type { Context, Middleware } from 'koa'
 import type { Logger } from '#shared/log.ts'
-import { BODY_HEADERS, createProblem, PROBLEM, type Problem, toProblem } from '#shared/problem.ts'
+import {
+  BODY_HEADERS,
+  createProblem,
+  isClientAbort,
+  PROBLEM,
+  type Problem,
+  toProblem,
+} from '#shared/problem.ts'
 
 /** Errors are problem details (RFC 9457), also those without a body, such as Koa's 404 and the router's 405. */
 export const errors: Middleware = async (ctx, next) => {
@@ -23,13 +30,13 @@ export const errors: Middleware = async (ctx, next) => {
 
 /** Koa emits `error` also for a stream that fails, then twice. A route may emit it without a context. The cause of a failure is in the log only. */
 export function onError(log: Logger) {
-  return (error: { code?: string; name?: string }, ctx?: Context): void => {
-    if (ctx?.state.failure === error) return
+  return (error: unknown, ctx?: Context): void => {
+    const failure = ctx?.state.failure
+    if (failure && (failure === error || ctx?.res.errored)) return
     if (ctx) ctx.state.failure = error
-    // By the client: what waits for it stops, or the socket failed. A body that fails destroys the response.
-    const isLeft = error.name === 'AbortError' && ctx?.res.closed
-    const isReset = error === ctx?.req.socket.errored && error !== ctx.res.errored
-    const isAborted = isLeft || isReset || error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+    // If the socket fails, Koa emits its error. A body that fails destroys the response with its own.
+    const isReset = ctx && error === ctx.req.socket.errored && error !== ctx.res.errored
+    const isAborted = isReset || (ctx && isClientAbort(error, ctx.res))
     if (toProblem(error).status >= 500 && !isAborted) (ctx?.log ?? log).error({ err: error }, 'failed')
     // The client can only learn from a closed connection that its response is incomplete.
     if (ctx?.headerSent) ctx.res.destroy()

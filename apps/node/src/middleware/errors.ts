@@ -1,15 +1,11 @@
-import { BODY_HEADERS, PROBLEM, toProblem } from '#shared/problem.ts'
+import { BODY_HEADERS, isClientAbort, PROBLEM, toProblem } from '#shared/problem.ts'
 import type { Context } from '../context.ts'
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export function onError(context: Context, error: unknown): void {
-  const { request, response, log } = context
+  const { response, log } = context
   const { status, headers, problem } = toProblem(error)
-  const { name, code } = Object(error)
-  const isAborted = // by the client
-    code === 'ERR_STREAM_PREMATURE_CLOSE' ||
-    (response.closed && (name === 'AbortError' || error === request.errored))
-  if (status >= 500 && !isAborted) log.error({ err: error }, 'failed')
+  if (status >= 500 && !isClientAbort(error, response)) log.error({ err: error }, 'failed')
   // The client can only learn from a closed connection that its response is incomplete.
   if (response.headersSent) return void response.destroy()
   for (const name of BODY_HEADERS) response.removeHeader(name)
