@@ -37,11 +37,14 @@ function aboutCommands({ experiment, cells, heats, settings: { cores } }: Result
   if (cores === null) return warnings
   const given = cores.servers?.length ?? 1
   for (const [name] of systems) {
-    const processes = Math.max(0, ...launches.map(({ app, processes: own = 0 }) => (app === name ? own : 0)))
-    if (processes > given)
+    const own = launches.filter(({ app }) => app === name)
+    const processes = Math.max(0, ...own.map((one) => one.processes ?? 0))
+    const threads = Math.max(0, ...own.map((one) => one.threads ?? 0))
+    const [count, what] = processes > given ? [processes, 'processes'] : [threads, 'threads']
+    if (count > given)
       warn(
         'shared-core',
-        `${processes} processes of ${name} share ${plural(given, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
+        `${count} ${what} of ${name} share ${plural(given, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
       )
   }
   return warnings

@@ -36,6 +36,8 @@ export interface LaunchRecord {
   readyMemory?: number
   /** Those of a command that work; absent where the system does not tell. */
   processes?: number
+  /** The same of threads, where there are several. */
+  threads?: number
   /** Node is one of them, so that functions can be named. */
   isNode?: true
   /** The highest until the end of the heat; null where the system does not tell. */

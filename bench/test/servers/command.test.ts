@@ -25,6 +25,7 @@ import { makeCertificate } from '@startgrid/nginx/certificate.ts'
 import { type CommandServer, startCommand } from '@startgrid/servers/command.ts'
 import { personsEnvironment, toolsOf } from '@startgrid/servers/program.ts'
 import { ask } from '@startgrid/servers/request.ts'
+import { usedBy, workersOf } from '../../src/servers/command/open.ts'
 import { isHere, whySilent } from '../../src/servers/command/origin.ts'
 
 const skip = process.platform === 'linux' ? false : 'only Linux has /proc, where processes are looked for'
@@ -40,6 +41,9 @@ const PROGRAMS: Readonly<Record<string, string>> = {
     'response.end(); if (request.url === "/end") process.stdout.write("\\x1b[31mthe end\\x1b[39m\\n", () => process.exit(3))',
   ),
   'stream.js': serve('response.write("data: 1")'),
+  'threads.js': `const { Worker, isMainThread } = require('node:worker_threads'); if (isMainThread) { let left = 4
+for (let n = 0; n < 4; n++) new Worker(__filename).once('message', () => { if (--left === 0) require('./hello.js') }) }
+else { for (let n = 0; n < 2e8; n++) Math.sqrt(n); require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1e6) }`,
   'late.js': serve('setTimeout(() => response.end(), 4000)'),
   'at.js': serve('response.end(process.argv[3] ?? "here")', '...eval(process.argv[2])'),
   'shared.js': serve(
@@ -163,6 +167,20 @@ describe('a command as a server', { skip }, () => {
       const server = await start(line)
       const name = readFileSync(`/proc/${server.launched.groups[0]}/comm`, 'utf8').trim()
       assert.equal(name !== 'node' && name !== 'MainThread', isShell, `${line}: ${name}`)
+      await server.stop()
+    }
+  })
+
+  test('threads that worked are counted, but not what was idle since it was ready', async () => {
+    const server = await start('node threads.js & sleep 600')
+    try {
+      const pids = server.pids()
+      assert.ok(workersOf(pids).threads >= 4)
+      const before = usedBy(pids)
+      const isLoaded = () => workersOf(pids, before).threads === 1
+      while (!isLoaded()) await ask(server.target, READY, 60_000)
+      assert.deepEqual(workersOf(pids, before), { processes: 1, threads: 1 })
+    } finally {
       await server.stop()
     }
   })

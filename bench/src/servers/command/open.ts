@@ -1,8 +1,9 @@
 import { oneLine } from '@startgrid/cli/text.ts'
 import { readTarget } from '@startgrid/loadgen/request.ts'
+import { readThreads } from '@startgrid/machine/accounts.ts'
 import { chooseCores } from '@startgrid/machine/cores.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
-import { cpuSeconds, listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
+import { listenersOf, peakMemory, processTree } from '@startgrid/machine/processes.ts'
 import { type CommandServer, startCommand } from '@startgrid/servers/command.ts'
 import type { Asked } from '@startgrid/servers/request.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
@@ -87,6 +88,7 @@ export async function openCommands(
       if (together) await Promise.all(cells.map(begin))
       else for (const cell of shuffle(cells, random)) await begin(cell)
       const each = [...started.values()]
+      const before = new Map(each.map((one) => [one, usedBy(one.pids())]))
       const cpu = each.reduce((sum, { startCpu = 0 }) => sum + startCpu, 0)
       // Those that were started at once waited for each other's CPU.
       const startMs = each.reduce((sum, { startup = 0, startCpu = 0 }) => {
@@ -96,7 +98,7 @@ export async function openCommands(
         running: new Map([...started].map(([{ id }, one]) => [id, serverOf(one, cores)])),
         failures,
         startMs,
-        launches: async () => [...started].map(([cell, one]) => launchOf(cell, one)),
+        launches: async () => [...started].map(([cell, one]) => launchOf(cell, one, before.get(one))),
         stop: async () => void (await Promise.all(each.map((one) => one.stop()))),
       }
     },
@@ -141,8 +143,12 @@ function serverOf({ target, pids, whyEnded, profiler }: Running, cores: Cores | 
   }
 }
 
-function launchOf({ app }: Cell, { startup, isElsewhere, readyMemory, pids }: Running): LaunchRecord {
-  const processes = workers(pids())
+function launchOf(
+  { app }: Cell,
+  { startup, isElsewhere, readyMemory, pids }: Running,
+  before: Map<string, Used> | undefined,
+): LaunchRecord {
+  const { processes, threads } = workersOf(pids(), before)
   return {
     app,
     peakMemory: peakMemory(pids()) || null,
@@ -150,13 +156,34 @@ function launchOf({ app }: Cell, { startup, isElsewhere, readyMemory, pids }: Ru
     ...(startup !== undefined && !isElsewhere && { startup }),
     ...(readyMemory !== undefined && { readyMemory }),
     ...(processes > 0 && { processes }),
+    ...(threads > 1 && { threads }),
     ...(pids().some(isNode) && { isNode: true as const }),
   }
 }
 
-/** How many of these have worked since they were started: a package manager or a primary uses much less CPU than the busiest one. */
-function workers(pids: readonly number[]): number {
-  const used = pids.map((pid) => cpuSeconds([pid]) ?? 0)
+type Used = { pid: number; onCpu: number }
+
+/** The CPU of each thread so far, by its number. */
+export function usedBy(pids: readonly number[]): Map<string, Used> {
+  const threads = pids.flatMap((pid) =>
+    [...(readThreads(pid) ?? [])].map(([id, { onCpu }]) => [id, { pid, onCpu }] as const),
+  )
+  return new Map(threads)
+}
+
+/** How many have worked since they were ready: a package manager, a primary or a helper uses much less CPU than the busiest one. */
+export function workersOf(pids: readonly number[], before: Map<string, Used> = new Map()) {
+  const used = [...usedBy(pids)].map(([id, { pid, onCpu }]) => ({
+    pid,
+    onCpu: onCpu - (before.get(id)?.onCpu ?? 0),
+  }))
+  const totals = [...Map.groupBy(used, ({ pid }) => pid).values()].map((own) =>
+    own.reduce((sum, { onCpu }) => sum + onCpu, 0),
+  )
+  return { processes: busyOf(totals), threads: busyOf(used.map(({ onCpu }) => onCpu)) }
+}
+
+function busyOf(used: readonly number[]): number {
   const most = Math.max(0, ...used)
-  return used.filter((seconds) => seconds > 0.25 * most).length
+  return used.filter((one) => one > 0.25 * most).length
 }
