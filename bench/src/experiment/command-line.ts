@@ -69,72 +69,35 @@ function wordOf(token: string, before: readonly string[], next: 'program' | 'hid
 const LONGEST_NAME = 30
 
 /**
- * What tells systems apart: `before` and `after` of `node before.js` and `node after.js`. Where nothing does that may be told, they are A and B.
+ * What serves, as its file or program is called: `before` and `after` of `node before.js` and `node after.js`. Where that does not tell them apart, they
+ * are A and B.
  * @param lines commands and addresses
  */
 export function namesOf(lines: readonly string[]): string[] {
   const trimmed = lines.map((line) => line.trim())
   const different = [...new Set(trimmed)]
-  const told = different.map(toldOf)
-  const found = [
-    told.map(({ main }) => main),
-    differencesOf(told.map(({ main, words }) => ({ main, words: words.map(bareOf) }))),
-    differencesOf(
-      told.map(({ main, words }) => ({ main, words: words.flatMap((word) => word.split(/\/+/)) })),
-    ),
-  ].map((names) => names.map(shorten))
-  const named = found.find(
-    (names) => names.every((name) => /(?:^| )\w/.test(name)) && new Set(names).size === names.length,
-  )
-  const letterOf = (line: string) => String.fromCharCode('A'.charCodeAt(0) + trimmed.indexOf(line))
+  const names = different.map((line) => mainOf(line).slice(0, LONGEST_NAME))
+  const areTold = names.every((name) => /^\w/.test(name)) && new Set(names).size === names.length
   return trimmed.map((line, index) => {
-    const name = named?.[different.indexOf(line)] ?? letterOf(line)
+    const place = different.indexOf(line)
+    const letter = String.fromCharCode('A'.charCodeAt(0) + trimmed.indexOf(line))
+    const name = areTold ? (names[place] ?? '') : letter
     const times = trimmed.slice(0, index).filter((one) => one === line).length
     return times === 0 ? name : `${name} (again${times === 1 ? '' : ` ${times}`})`
   })
 }
 
-/** What a name may be made of. */
-interface Told {
-  /** What serves: its file or program. Empty if there is none but what starts it. */
-  main: string
-  words: readonly string[]
-}
-
-function toldOf(line: string): Told {
-  if (/^https?:/.test(line)) {
-    const host = URL.parse(line)?.host ?? ''
-    return { main: host, words: [host] }
-  }
-  if (line.startsWith('unix:')) return { main: bareOf(line), words: [line.slice('unix:'.length)] }
+/** Its file or program; empty if there is none but what starts it. */
+function mainOf(line: string): string {
+  if (/^https?:/.test(line)) return URL.parse(line)?.host ?? ''
+  if (line.startsWith('unix:')) return bareOf(line)
   const all = wordsOf(line)
-  const last = all.findLastIndex(({ text }) => /^(?:\n|;|&&)$/.test(text))
-  const own = all.slice(last + 1)
+  const own = all.slice(all.findLastIndex(({ text }) => /^(?:\n|;|&&)$/.test(text)) + 1)
   const launched = own.filter(({ kind, text }) => kind === 'program' && !LAUNCHER.test(text))
   const file = own.findLast(({ kind }) => kind === 'file')
-  const main = launched.find(({ text }) => SOURCE.test(text)) ?? launched[0] ?? file
-  const words = all.filter(({ kind }) => kind !== 'hidden' && kind !== 'operator')
-  return {
-    main: bareOf(main?.text ?? ''),
-    words: words.map(({ text }) => text.replace(/=?…$/, '')),
-  }
-}
-
-/** Of each the words that not all have, and what serves. */
-function differencesOf(told: readonly Told[]): string[] {
-  const isCommon = (word: string) => told.every(({ words }) => words.includes(word))
-  return told.map(({ main, words }) =>
-    words
-      .filter((word) => word !== '' && (!isCommon(word) || bareOf(word) === main))
-      .map(bareOf)
-      .join(' '),
-  )
+  return bareOf((launched.find(({ text }) => SOURCE.test(text)) ?? launched[0] ?? file)?.text ?? '')
 }
 
 function bareOf(word: string): string {
   return word.replace(/^.*\/(?=.)/, '').replace(SOURCE, '') || word
-}
-
-function shorten(name: string): string {
-  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }

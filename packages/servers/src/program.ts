@@ -105,11 +105,34 @@ export function personsEnvironment(): NodeJS.ProcessEnv {
 
 /** What the first package manager of those that started us got from the shell, as `NAME=value` (Linux). */
 function typedEnvironment(): string[] {
-  for (let pid = process.pid; pid > 0; pid = Number(readStat(pid)[1] ?? 0)) {
-    const variables = readText(`/proc/${pid}/environ`).split('\0')
-    if (!variables.some((one) => /^npm_(?:command|execpath|lifecycle_event)=/.test(one))) return variables
-  }
-  return []
+  return environmentOf(firstStarted())
+}
+
+function environmentOf(pid: number): string[] {
+  return readText(`/proc/${pid}/environ`).split('\0')
+}
+
+/** The nearest of us and those that started us that no package manager started. */
+function firstStarted(pid = process.pid): number {
+  const isAdded = environmentOf(pid).some((one) => /^npm_(?:command|execpath|lifecycle_event)=/.test(one))
+  return isAdded ? firstStarted(Number(readStat(pid)[1])) : pid
+}
+
+/**
+ * `TOKEN=… ` for each variable that stood before the command in a script or a `sh -c` (Linux): what the shell itself was not started with. Of a shell
+ * in a terminal nobody can tell that from what it exports.
+ */
+export function variablesBefore(): string {
+  const pid = firstStarted()
+  const shell = Number(readStat(pid)[1])
+  const isScript = readText(`/proc/${shell}/cmdline`).split('\0').filter(Boolean).length > 1
+  const known = new Set(isScript ? environmentOf(shell) : environmentOf(pid))
+  const { STARTGRID_DIRECTORY: directory } = process.env
+  const names = environmentOf(pid).flatMap((one) =>
+    known.has(one) ? [] : (/^[A-Za-z]\w*(?==)/.exec(one)?.[0] ?? []),
+  )
+  const told = names.filter((name) => !/^(?:PATH|PWD|OLDPWD|SHLVL|STARTGRID_DIRECTORY)$/.test(name))
+  return `${directory === undefined ? '' : 'STARTGRID_DIRECTORY="$PWD" '}${told.map((name) => `${name}=… `).join('')}`
 }
 
 const ADDED = /^(?:npm_|pnpm_|PNPM_(?:SCRIPT_SRC_DIR|PACKAGE_NAME)$|NODE$)/

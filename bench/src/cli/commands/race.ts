@@ -2,7 +2,7 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { LoadError, resolveTarget } from '@startgrid/loadgen/plan.ts'
 import { readTarget } from '@startgrid/loadgen/request.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
-import { toolsOf } from '@startgrid/servers/program.ts'
+import { toolsOf, variablesBefore } from '@startgrid/servers/program.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/findings.ts'
@@ -65,7 +65,7 @@ async function measureRace(
 
 function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
   const experiment = createRace({ ...options, systems })
-  const command = commandOf(options.program, options.words, options.seed)
+  const command = variablesBefore() + commandOf(options.program, options.words, options.seed)
   const plan = { ...options, profile: 'full' } as const
   const result = createStudyResult(experiment, plan, command)
   Object.assign(result.settings, RACE_SETTINGS, { within: options.within })
