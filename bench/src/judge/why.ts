@@ -15,6 +15,8 @@ const LEAST_BYTES = 16
 /** One of several is named alone if it has this part of their difference. */
 const DOMINANT = 0.6
 const LEAST_PAIRS = 4
+/** The ratio of the race is between other ends by this factor at least. */
+const FAR = 1.1
 const SHOWN = 8
 const LEVEL = 0.05
 /** Of a prior: with more, the variance of a function would say nothing. */
@@ -42,7 +44,8 @@ export function whyOf(
 ): Why | undefined {
   const starts = pairsOf(profiles, { race, before: under, after: over })
   if (starts.length < LEAST_PAIRS) return undefined
-  const times = starts.map(timesOf)
+  const cpu = decides === 'cpu' ? ratio : others.find(({ metric }) => metric === 'cpu')?.ratio
+  const times = timesWithin(starts, cpu)
   const own = times.map((one) => one.own)
   const functions = compare(own.map(functionsIn), LEAST).map((part) => withLine(part, starts))
   const [, all] = sumsOf(own, (key) => (key === keyOf(OTHERS) ? '' : 'all'))
@@ -56,7 +59,6 @@ export function whyOf(
   ).find((one) => top?.isAlone && isLarge(one) && isCalledBy(one, top.lead) && partOf(one, top.lead) > 0)
   const isMost = called !== undefined && top !== undefined && partOf(called, top.lead) >= DOMINANT
   const cost = cells.find((one) => one.race === race && one.system === under)?.figures.cpu?.value
-  const cpu = decides === 'cpu' ? ratio : others.find(({ metric }) => metric === 'cpu')?.ratio
   const more = (end: number | null) => end && (end - 1) * (cost ?? 0)
   const rows = [...new Set([...large, ...functions])].slice(0, Math.max(SHOWN, large.length))
   const listed = new Set(rows.map(({ name, file }) => keyOf(name, file)))
@@ -187,11 +189,27 @@ function add(amounts: Map<string, Pair<number>>, key: string, [before, after]: P
   amounts.set(key, [first + before, second + after])
 }
 
+/** Where most functions changed, as with another version of Node, their median hides that. The race knows better: times then have its ratio. */
+function timesWithin(starts: readonly Pair<Start>[], race: Interval | null | undefined) {
+  const times = starts.map((pair) => timesOf(pair))
+  const [all] = sumsOf(
+    times.map(({ own }) => own),
+    () => 'all',
+  )
+  const found = (all?.after ?? 1) / (all?.before ?? 1)
+  const isFar = (low: number, high: number) => found * FAR < low || found > high * FAR
+  const isWrong = race && race.low !== null && race.high !== null && isFar(race.low, race.high)
+  return isWrong ? starts.map((pair) => timesOf(pair, race.value)) : times
+}
+
 /**
  * Samples are counted: with the times between them, 18 of 28 planted changes came first instead of 24. A start may be slow as a whole. Most
  * functions did not change, so the weighted median of their ratios is what both sides do not share.
  */
-function timesOf([before, after]: Pair<Start>): { own: Amounts; called: Amounts; each: Pair<number> } {
+function timesOf(
+  [before, after]: Pair<Start>,
+  wanted?: number,
+): { own: Amounts; called: Amounts; each: Pair<number> } {
   const samples = (tree: Tree) => tree.reduce((sum, { count }) => sum + count, 0)
   const trees = [before.tree, after.tree] as const
   const raw = [before.cpu.profiled / samples(trees[0]), after.cpu.profiled / samples(trees[1])] as const
@@ -203,6 +221,7 @@ function timesOf([before, after]: Pair<Start>): { own: Amounts; called: Amounts;
     if (left > 0) shared = ratio
     left -= weight
   }
+  if (wanted !== undefined) shared = after.cpu.all / before.cpu.all / wanted
   const factors = [Math.sqrt(shared), 1 / Math.sqrt(shared)] as const
   const each = [raw[0] * factors[0], raw[1] * factors[1]] as const
   const own = amountsOf(trees, each, 'key')

@@ -74,3 +74,16 @@ test('--fail-if-slower: a faster one is none; what too few starts leave open is 
   const alone = commands(0.03, (result) => amongCommands(result, ['before']))
   assert.deepEqual(endOf(alone, true), GREEN)
 })
+
+test('a difference between two servers on Node ends with how to ask why, unless somebody has', () => {
+  const onNode = (names: readonly string[], command: string) =>
+    commands(0.03, (result) => {
+      result.command = command
+      for (const launch of result.heats.flatMap(({ launches }) => launches))
+        if (names.includes(launch.app)) launch.isNode = true
+    })
+  const hint = ['The same with --why names the functions that account for it: about a minute more.']
+  assert.deepEqual(endOf(onNode(['before', 'after'], 'race a b')).sentences, hint)
+  assert.deepEqual(endOf(onNode(['before'], 'race a b')), GREEN)
+  assert.deepEqual(endOf(onNode(['before', 'after'], 'race a b --why')), GREEN)
+})

@@ -130,6 +130,17 @@ test('the difference is that of the race, and bytes have their function', () => 
   equal(why.allocated?.most?.name, 'listItems')
 })
 
+test('where nearly all functions changed, the ratio of the race counts instead of their median', () => {
+  const slow = Object.fromEntries(Object.entries(SERVER).map(([words, cost]) => [words, 4 * cost]))
+  const after = { ...SERVER, 'listItems src/items.js': 12 }
+  equal(describeWhy(explain(slow, after)).includes('more per request are in listItems'), true)
+  const ratio = { value: 0.4, low: 0.37, high: 0.43 }
+  const why = whyOf({ ...FINDING, decides: 'cpu', ratio }, [], profilesOf(slow, after))
+  ok(why)
+  const said = describeWhy(why)
+  ok(/ less per request are in /.test(said) && !said.includes('listItems'), said)
+})
+
 test('too few pairs name nothing', () => {
   equal(whyOf(FINDING, [], profilesOf(SERVER, SERVER).slice(0, 7)), undefined)
 })
