@@ -11,8 +11,16 @@ const load: Command = {
     (await import('@startgrid/loadgen/cli.ts')).loadCommand(args, `${name} load`),
 }
 
+const reliability: Command = {
+  usage: 'reliability CMD',
+  says: 'does a server survive stops, clients that leave, odd requests?',
+  options: {}, // as load
+  run: async (args, { name }) =>
+    (await import('@startgrid/reliability/survive.ts')).surviveCommand(args, `${name} reliability`),
+}
+
 const { race, ...others } = COMMANDS_ANYWHERE
-const commands = { race, load, ...others }
+const commands = { race, reliability, load, ...others }
 
 await runMain({
   name: 'startgrid',

@@ -1,48 +1,41 @@
 import { ForeseenError, UsageError } from '@startgrid/cli/arguments.ts'
-import { flag, helpOf, readCommandLine, texts } from '@startgrid/cli/options.ts'
+import { readCommandLine } from '@startgrid/cli/options.ts'
 import { createProgress, listenForInterruption } from '@startgrid/cli/progress.ts'
-import { listOf, oneLine, wrap } from '@startgrid/cli/text.ts'
+import { oneLine, wrap } from '@startgrid/cli/text.ts'
 import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 import { requireNginx } from '@startgrid/nginx/find.ts'
+import type { AppFault } from './app.ts'
 import { type Cell, FAULTS, formatMatrix, tryFaults } from './matrix.ts'
-import type { Fault } from './subject.ts'
+import { chosen, helpFor, isCommand, OPTIONS, surviveCommand } from './survive.ts'
 
-const OPTIONS = {
-  fault: texts('NAME', `only this one; may be given again: ${listOf(FAULTS.map(({ name }) => name))}`),
-  help: flag('this text', { short: 'h' }),
-}
+const COMMAND = 'pnpm reliability'
 
-const HELP = `pnpm reliability [APP …] [options]  what each app does when something goes wrong
+const HELP = `${helpFor(COMMAND, FAULTS)}
+${COMMAND} [APP …] [--fault NAME]  the same, and more, on our apps
 
   APP           an app, a framework or a role: fastify/ssr, fastify, ssr
                 (default: all)
-${helpOf(OPTIONS)}
-
-Exit codes: 0 all passed; 1 something failed; 2 not understood; 130 interrupted.
 `
 
 /** What one fault takes with all apps on two cores, in milliseconds: the first forecast. */
-const FAULT_MS = 60_000
+const FAULT_MS = 90_000
 
 /** @returns the exit code, as `HELP` lists them */
 async function main(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readCommandLine(args, OPTIONS, 'pnpm reliability')
-  const faults = values.fault.length === 0 ? FAULTS : findFaults(values.fault)
-  const named = new Set(positionals.flatMap(findApps))
+  const { values, positionals } = readCommandLine(args, OPTIONS, COMMAND)
   if (values.help) process.stdout.write(HELP)
-  else return run(faults, positionals.length === 0 ? APPS : APPS.filter((app) => named.has(app)))
+  else if (positionals.some(isCommand)) return surviveCommand(args, COMMAND)
+  else {
+    const named = new Set(positionals.flatMap(findApps))
+    return run(
+      chosen(values.fault, FAULTS),
+      positionals.length === 0 ? APPS : APPS.filter((app) => named.has(app)),
+    )
+  }
   return 0
 }
 
-/** Faults by name, in the order of the matrix. @throws {UsageError} listing them */
-function findFaults(names: readonly string[]): Fault[] {
-  const known = FAULTS.map(({ name }) => name)
-  const unknown = names.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new UsageError(`There is no fault '${unknown}', only ${known.join(', ')}.`)
-  return FAULTS.filter(({ name }) => names.includes(name))
-}
-
-async function run(faults: readonly Fault[], apps: readonly App[]): Promise<number> {
+async function run(faults: readonly AppFault[], apps: readonly App[]): Promise<number> {
   const nginx = await requireNginx()
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)

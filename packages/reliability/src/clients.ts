@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Role } from '@startgrid/grid/apps.ts'
-import { type Connection, openConnection } from '@startgrid/wire/client.ts'
-import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
-import { headerValue, type Request } from '@startgrid/wire/request.ts'
-import type { Target } from '@startgrid/wire/target.ts'
+import { type Connection, openConnection, type Patience } from '@startgrid/wire/client.ts'
+import { NoResponse, type Response, ResponseReader } from '@startgrid/wire/reader.ts'
+import { type Header, headerValue, methodOf, type Request, requestBytes } from '@startgrid/wire/request.ts'
+import { authority, connect, type Target } from '@startgrid/wire/target.ts'
 
 /** What a client saw of a response, up to its end or the cut. */
 export interface Seen extends Partial<Pick<Response, 'status' | 'headers'>> {
@@ -18,18 +18,112 @@ export interface Seen extends Partial<Pick<Response, 'status' | 'headers'>> {
 export const PATIENCE = { timeoutMs: 30_000 }
 
 /** Sends one request on a connection of its own. @param request a text is the path of a GET */
-export async function ask(target: Target, request: Request | string): Promise<Seen> {
-  const client = new Client(target)
+export async function ask(target: Target, request: Request | string, patience?: Patience): Promise<Seen> {
+  const client = new Client(target, patience)
   return client.ask(request).finally(() => client.close())
+}
+
+/** A response as it came, until its end or until somebody had enough. Times are milliseconds since the request. */
+export interface Watched {
+  readonly status: number
+  readonly headers: readonly Header[]
+  /** The first 300 kB of the body. */
+  readonly body: string
+  readonly bytes: number
+  readonly headMs: number | undefined
+  /** When parts of the body arrived. */
+  readonly arrivals: readonly number[]
+  readonly endMs: number | undefined
+}
+
+/** Reads a response for at most so long, or so many bytes. */
+export function watch(
+  target: Target,
+  request: Request,
+  { ms, bytes = Number.POSITIVE_INFINITY }: { ms: number; bytes?: number },
+): Promise<Watched> {
+  const { promise, resolve } = Promise.withResolvers<Watched>()
+  const reader = new ResponseReader(methodOf(request), 300_000)
+  const beganAt = performance.now()
+  const arrivals: number[] = []
+  let headMs: number | undefined
+  const socket = connect(target)
+  const finish = () => {
+    clearTimeout(timer)
+    socket.destroy()
+    const { status = 0, headers = [], body = '' } = reader.response() ?? {}
+    const isWhole = headMs !== undefined && (reader.complete || reader.end())
+    const endMs = isWhole ? performance.now() - beganAt : undefined
+    resolve({ status, headers, body: String(body), bytes: reader.bodyLength, headMs, arrivals, endMs })
+  }
+  const timer = setTimeout(finish, ms)
+  socket.on('error', finish).on('close', finish)
+  socket.on('data', (chunk: Buffer) => {
+    const before = reader.bodyLength
+    try {
+      reader.read(chunk, 0, chunk.length)
+    } catch {
+      return finish()
+    }
+    if (reader.status >= 200) headMs ??= performance.now() - beganAt
+    if (reader.bodyLength > before) arrivals.push(performance.now() - beganAt)
+    if (reader.complete || reader.bodyLength >= bytes) finish()
+  })
+  socket.write(requestBytes(request, authority(target)))
+  return promise
+}
+
+/** Requests in turn, eight at a time, twenty on a connection. @returns how many got a response before the time was over */
+export async function hammer(
+  target: Target,
+  requests: readonly Request[],
+  { count, ms }: { count: number; ms: number },
+): Promise<number> {
+  const until = performance.now() + ms
+  let [sent, responded] = [0, 0]
+  const work = async () => {
+    const client = new Client(target)
+    for (let own = 1; sent < count && performance.now() < until; own++) {
+      const { status } = await client.ask(requests[sent++ % requests.length] ?? '/')
+      if (status !== undefined) responded++
+      if (own % 20 === 0) client.close()
+    }
+    client.close()
+  }
+  await Promise.all(Array.from({ length: 8 }, work))
+  return responded
+}
+
+interface Leaving {
+  /** After the first bytes of the response; else right after the request was sent. */
+  readonly sawBytes: boolean
+  /** By a reset instead of a close. */
+  readonly resets: boolean
+}
+
+/** Sends bytes and leaves. @throws {Error} if there is no connection, or no response to leave, within 60 s */
+export function leave(target: Target, bytes: Uint8Array, { sawBytes, resets }: Leaving): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const socket = connect(target)
+  const go = (): void => void (resets ? socket.resetAndDestroy() : socket.destroy())
+  socket.setTimeout(60_000, () => socket.destroy(new Error('There was no response to leave within 60 s.')))
+  socket.once('error', reject).once('close', () => resolve())
+  socket.write(bytes, () => {
+    if (!sawBytes) setImmediate(go)
+  })
+  if (sawBytes) socket.once('data', go)
+  return promise
 }
 
 /** A client that keeps its connection. It sends no request again, although RFC 9110 (9.2.2) would allow that for GET. */
 export class Client {
   readonly #target: Target
+  readonly #patience: Patience
   #connection: Connection | undefined
 
-  constructor(target: Target) {
+  constructor(target: Target, patience: Patience = PATIENCE) {
     this.#target = target
+    this.#patience = patience
   }
 
   /** Whether the server has left the connection open. */
@@ -43,7 +137,7 @@ export class Client {
     try {
       if (!isReused) {
         this.close()
-        this.#connection = await openConnection(this.#target, PATIENCE)
+        this.#connection = await openConnection(this.#target, this.#patience)
       }
       const response = this.#connection?.exchange(typeof request === 'string' ? { target: request } : request)
       return seen(await response, undefined, isReused)
@@ -85,6 +179,7 @@ export interface ClientsOptions {
   readonly path: string
   /** Default GET. */
   readonly method?: string
+  readonly headers?: readonly Header[]
   /** The statuses that are right; default 200. */
   readonly statuses?: readonly number[]
   /** Clients that keep their connection. */
@@ -159,8 +254,8 @@ export class Clients {
   }
 
   async #ask(client: Client): Promise<Seen> {
-    const { path, method = 'GET', statuses = [200], untilRefused, onSeen } = this.#options
-    const seen = await client.ask({ method, target: path })
+    const { path, method = 'GET', headers = [], statuses = [200], untilRefused, onSeen } = this.#options
+    const seen = await client.ask({ method, target: path, headers })
     onSeen?.(seen)
     const { status = 0, isReused, error } = seen
     if (error === undefined && statuses.includes(status)) this.responded += 1

@@ -1,25 +1,27 @@
-import { once } from 'node:events'
 import { layOut, left, tableOf } from '@startgrid/cli/table.ts'
 import { indented } from '@startgrid/cli/text.ts'
 import { type App, FRAMEWORKS } from '@startgrid/grid/apps.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
+import { type AppFault, AppSubject } from './app.ts'
+import { ANY } from './faults/any.ts'
 import { failingHandler, silentHandler } from './faults/handlers.ts'
-import { leaks } from './faults/leaks.ts'
-import { limits, overload, slowClients } from './faults/limits.ts'
+import { cutsOff, overload } from './faults/limits.ts'
 import { refusedStart, uncaught } from './faults/process.ts'
-import { restart, sigterm } from './faults/stops.ts'
-import { type Fault, Subject } from './subject.ts'
+import { drains } from './faults/stops.ts'
+import { certain, tryFault } from './subject.ts'
+
+/** What an app must do beyond what is asked of any server, by fault. */
+const MORE: Readonly<Record<string, AppFault['runOnApp']>> = {
+  stop: drains,
+  slow: cutsOff,
+}
 
 /** The rows of the matrix, in its order. */
-export const FAULTS: readonly Fault[] = [
-  sigterm,
-  restart,
+export const FAULTS: readonly AppFault[] = [
+  ...ANY.map((fault) => ({ ...fault, runOnApp: MORE[fault.name] ?? (async () => []) })),
   uncaught,
   failingHandler,
   silentHandler,
-  slowClients,
-  leaks,
-  limits,
   overload,
   refusedStart,
 ]
@@ -34,7 +36,7 @@ export interface Cell {
 }
 
 interface RunOptions {
-  readonly faults: readonly Fault[]
+  readonly faults: readonly AppFault[]
   readonly apps: readonly App[]
   readonly nginx: Nginx
   readonly signal: AbortSignal
@@ -49,7 +51,7 @@ export async function tryFaults({ faults, apps, nginx, signal, onCell }: RunOpti
     const work = async (): Promise<void> => {
       for (const app of waiting) {
         if (signal.aborted) return
-        const cell = await tryFault(fault, new Subject({ app, nginx, signal }))
+        const cell = await tryApp(fault, new AppSubject({ app, nginx, signal }))
         if (!signal.aborted) onCell(cell)
       }
     }
@@ -57,29 +59,20 @@ export async function tryFaults({ faults, apps, nginx, signal, onCell }: RunOpti
   }
 }
 
-/** Tries one app under one fault. An error during the try is a finding, so nothing passes untested. */
-export async function tryFault(fault: Fault, subject: Subject): Promise<Cell> {
-  const cell = { fault: fault.name, app: subject.app.name }
+/** Tries one app under one fault. */
+export async function tryApp(fault: AppFault, subject: AppSubject): Promise<Cell> {
+  const { name } = fault
+  const cell = { fault: name, app: subject.app.name }
   const absence = fault.absent?.(subject.app)
   if (absence !== undefined) return { ...cell, state: 'absent', findings: [absence] }
-  const findings = await attempt(fault, subject)
+  const seen = await tryFault(name, subject, async () => {
+    const findings = (await fault.run?.(subject)) ?? []
+    const more = (await fault.runOnApp?.(subject)) ?? []
+    return [...findings, ...more.map((text) => certain(name, 'fails', text))]
+  })
+  const faults = seen.filter(({ kind }) => kind === 'fault')
+  const findings = faults.map(({ row, text }) => (row === name ? text : `${row}: ${text}`))
   return { ...cell, state: findings.length > 0 ? 'failed' : 'passed', findings }
-}
-
-async function attempt(fault: Fault, subject: Subject): Promise<string[]> {
-  try {
-    return await Promise.race([fault.run(subject), interrupted(subject.signal)])
-  } catch (error) {
-    return [error instanceof Error ? error.message : String(error)]
-  } finally {
-    await subject.end()
-  }
-}
-
-/** Rejects when a person interrupts: some faults take minutes. */
-async function interrupted(signal: AbortSignal): Promise<never> {
-  if (!signal.aborted) await once(signal, 'abort')
-  throw new Error('It was interrupted.')
 }
 
 const FINDING_LINES = 4

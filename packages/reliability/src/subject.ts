@@ -1,54 +1,59 @@
-import type { Server } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { App } from '@startgrid/grid/apps.ts'
-import { type Launch, type LaunchOptions, launch, type Startable } from '@startgrid/grid/launcher.ts'
+import { once } from 'node:events'
+import type { Server as Link } from 'node:net'
+import { type Address, claimPort, formatAddress } from '@startgrid/nginx/address.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
-import type { Target } from '@startgrid/wire/target.ts'
+import { type MainOptions, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
+import { formatTarget, type Target } from '@startgrid/wire/target.ts'
 import { Clients, type ClientsOptions } from './clients.ts'
 import { nearEnd, openLink } from './link.ts'
+import type { Routes, Server } from './routes.ts'
 
-interface SubjectOptions {
-  readonly app: App
-  readonly nginx: Nginx
-  /** Aborted when a person interrupts. */
-  readonly signal: AbortSignal
-  /** What is started in place of the app and of its fixtures: a server with a known defect, in tests. */
-  readonly standIn?: Startable
+/** Of an orchestrator, in milliseconds. */
+export interface Patience {
+  /** From SIGTERM, and the last response, to SIGKILL. */
+  readonly graceMs: number
+  /** Load balancers go on to send new connections for so long. */
+  readonly drainDelayMs: number
 }
 
-/** One app under one fault. Whatever was started through it ends with it. */
-export class Subject {
-  readonly app: App
-  readonly nginx: Nginx
+/** A server under one fault, and what is known of it. Whatever was started through it ends with it. */
+export abstract class Subject {
+  abstract readonly routes: Routes
+  /** Where it listens, if that is not where PORT says. */
+  elsewhere: string | undefined
+  readonly patience: Patience = { graceMs: 10_000, drainDelayMs: 0 }
+  readonly nginx: Nginx | undefined
+  /** Aborted when a person interrupts. */
   readonly signal: AbortSignal
-  readonly #standIn: Startable | undefined
-  readonly #launches = new Set<Launch>()
   readonly #instances = new Set<Instance>()
-  readonly #links = new Set<Server>()
+  readonly #links = new Set<Link>()
   readonly #clients = new Set<Clients>()
 
-  constructor({ app, nginx, signal, standIn }: SubjectOptions) {
-    this.app = app
+  constructor(nginx: Nginx | undefined, signal: AbortSignal) {
     this.nginx = nginx
     this.signal = signal
-    this.#standIn = standIn
   }
 
-  /** Starts the app, or a fixture made from it, on a free port. @throws {LaunchError} */
-  async launch(options: LaunchOptions = {}, fixture: Startable = this.app): Promise<Launch> {
-    const launched = await launch(this.#standIn ?? fixture, options)
-    this.#launches.add(launched)
-    return launched
+  /** Starts it, and waits until it responds. @param port default: a free one @throws {Error} a sentence */
+  abstract start(port?: number): Promise<Server>
+
+  /** Ends what was started. */
+  protected abstract endServers(): Promise<void>
+
+  /** Starts an NGINX with two workers in front of servers, which it asks in turn. @returns where it listens @throws {Error} one sentence */
+  async front(...upstreams: readonly Target[]): Promise<Target> {
+    const listen = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+    return this.runNginx({ config: (main) => plainFront(main, listen, upstreams), listen: [listen] })
   }
 
-  /** Starts an NGINX with two workers in front of an app and its copies. @returns where it listens @throws {Error} one sentence */
-  async front(upstream: Target, ...copies: readonly Target[]): Promise<Target> {
-    const listen = { host: '127.0.0.1', port: 0 }
-    const fronts = [{ name: 'app', topology: 'nginx', listen, upstream, copies }] as const
-    const instance = await startNginx(this.nginx, { fronts, workers: 2 })
+  protected async runNginx(wanted: Parameters<typeof startNginx>[1]): Promise<Target> {
+    if (this.nginx === undefined) throw new Error('There is no NGINX.')
+    const instance = await startNginx(this.nginx, { ...wanted, workers: 2 })
     this.#instances.add(instance)
-    return instance.addresses[0] ?? listen
+    const [address] = instance.addresses
+    if (address === undefined) throw new Error('NGINX listens nowhere.')
+    return address
   }
 
   /** What NGINX has logged. */
@@ -75,44 +80,110 @@ export class Subject {
     for (const clients of this.#clients) void clients.stop()
     await Promise.all([...this.#instances].map((instance) => instance.stop(1_000)))
     for (const link of this.#links) link.close()
-    for (const { child } of this.#launches) {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
-    }
+    await this.endServers()
   }
 }
 
-/** A failure that happens in production, and what an app must do then: a row of the matrix, and of docs/reliability.md. */
+/** What NGINX's documentation shows for a proxy that keeps its connections. */
+function plainFront(main: MainOptions, listen: Address, upstreams: readonly Target[]): string {
+  const servers = upstreams.map((one) => `server ${formatTarget(one).replace(/^http:\/\//, '')} max_fails=0;`)
+  return `${renderMain(main)}http {
+${renderTemporaryPaths(main.dir)}
+access_log off;
+upstream app { zone app 64k; ${servers.join(' ')} keepalive 32; }
+server {
+  listen ${formatAddress(listen)};
+  location / {
+    proxy_http_version 1.1;
+    proxy_set_header connection "";
+    proxy_set_header host $http_host;
+    proxy_set_header x-forwarded-for $remote_addr;
+    proxy_pass http://app;
+  }
+}
+}
+`
+}
+
+/** What was seen of a server under a fault. */
+export interface Finding {
+  /** What was tried: `slow reader`. */
+  readonly row: string
+  readonly kind: 'ok' | 'warning' | 'fault' | 'not tested'
+  /** What it does, in a word: `lost`, `grows`, `ok`. */
+  readonly word: string
+  /** A sentence with a figure. */
+  readonly text: string
+  /** No busy machine explains it. */
+  readonly isCertain?: true
+}
+
+export const found = (row: string, word: string, text: string): Finding => ({
+  row,
+  kind: 'fault',
+  word,
+  text,
+})
+/** The server has ended, or a count is wrong. */
+export const certain = (row: string, word: string, text: string): Finding => ({
+  ...found(row, word, text),
+  isCertain: true,
+})
+export const warned = (row: string, text: string): Finding => ({
+  row,
+  kind: 'warning',
+  word: 'warning',
+  text,
+})
+export const fine = (row: string, text: string): Finding => ({ row, kind: 'ok', word: 'ok', text })
+export const untested = (row: string, text: string): Finding => ({
+  row,
+  kind: 'not tested',
+  word: 'not tested',
+  text,
+})
+
+/** A failure that happens in production, and what a server must do then: rows of a report, and a part of docs/reliability.md. */
 export interface Fault {
-  /** Its name on the command line: `sigterm`. */
+  /** Its name on the command line: `stop`. */
   readonly name: string
   /** Apps that may be tried at the same time without disturbing each other. */
   readonly atOnce: number
-  /** Why this app cannot be tried, as a sentence; undefined if it can. */
-  absent?(app: App): string | undefined
-  /** Tries one app. @returns what went wrong, a sentence each; a thrown error counts as one */
-  run(subject: Subject): Promise<string[]>
+  run(subject: Subject): Promise<readonly Finding[]>
 }
 
-/** For `Subject.launch`: more time to drain than the default, which a busy machine may exceed. */
-export const PATIENT = { SHUTDOWN_TIMEOUT_MS: '60000' }
+/** Tries a fault, and ends what it has started. An error during the try is a finding, so nothing passes untested. */
+export async function tryFault(
+  name: string,
+  subject: Subject,
+  run: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  try {
+    return await Promise.race([run(), interrupted(subject.signal)])
+  } catch (error) {
+    return [certain(name, 'fails', error instanceof Error ? error.message : String(error))]
+  } finally {
+    await subject.end()
+  }
+}
 
-/**
- * Sends an app a stop signal, and waits for its end.
- * @param limitMs milliseconds, more than the app's own deadline
- * @returns findings; empty if the exit code is the expected one
- */
-export async function findBadEnding(
-  { app, stop, output }: Pick<Launch, 'app' | 'stop' | 'output'>,
-  expected: number,
-  limitMs = 90_000,
-): Promise<string[]> {
-  const timer = new AbortController()
-  const late = sleep(limitMs, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const)
-  const code = await Promise.race([stop(), late])
-  timer.abort()
-  if (code === expected) return []
-  const how =
-    code === 'late' ? `still runs ${limitMs / 1000} s after SIGTERM` : `ended with ${code ?? 'a signal'}`
-  const line = output().trim().split('\n').at(-1) ?? ''
-  return [`${app.name} ${how}; it should end with ${expected}. Its last line: ${line.slice(0, 300)}`]
+/** Rejects when a person interrupts: some faults take minutes. */
+async function interrupted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort')
+  throw new Error('It was interrupted.')
+}
+
+/** What a busy machine may explain counts if it is found three times in a row. */
+export async function confirmed(attempt: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  let suspects: ReadonlySet<string> | undefined
+  for (let left = 2; ; left--) {
+    const findings = await attempt()
+    const isDoubted = ({ kind, isCertain }: Finding) => kind === 'fault' && isCertain === undefined
+    const again = findings.filter((one) => isDoubted(one) && (suspects?.has(one.row) ?? true))
+    if (left === 0 || again.length === 0)
+      return findings.map((one) =>
+        isDoubted(one) && !again.includes(one) ? warned(one.row, `not every time: ${one.text}`) : one,
+      )
+    suspects = new Set(again.map(({ row }) => row))
+  }
 }

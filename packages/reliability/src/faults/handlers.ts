@@ -5,8 +5,8 @@ import type { App } from '@startgrid/grid/apps.ts'
 import type { Launch, Startable } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
+import type { AppFault, AppSubject } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
-import type { Fault, Subject } from '../subject.ts'
 
 const STARTER = fileURLToPath(new URL('../../fixtures/failing/', import.meta.url))
 
@@ -43,12 +43,12 @@ const STALLS: Failure = {
 }
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
-export const failingHandler: Fault = {
+export const failingHandler: AppFault = {
   name: 'failing-handler',
   atOnce: 3,
   absent: ({ runtime }) =>
     runtime === 'nginx' ? 'NGINX itself responds and logs if a handler of njs fails.' : undefined,
-  async run(subject) {
+  async runOnApp(subject) {
     const launched = await launch(subject, 'warn')
     const findings = await judgeFailures(launched, EARLY)
     // A body that fails is printed once more by an adapter (@hono/node-server), as text.
@@ -63,14 +63,14 @@ export const failingHandler: Fault = {
 }
 
 /** A handler that waits for something that never comes is given up, so that its client and its connection are free. */
-export const silentHandler: Fault = {
+export const silentHandler: AppFault = {
   name: 'silent-handler',
   atOnce: 3,
   absent: ({ runtime }) =>
     runtime === 'nginx'
       ? 'NGINX itself ends a handler of njs for which no event is left, with 500.'
       : undefined,
-  async run(subject) {
+  async runOnApp(subject) {
     // Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
     return judgeFailures(
       await launch(subject, 'info'),
@@ -80,7 +80,7 @@ export const silentHandler: Fault = {
 }
 
 /** @param level `warn`: only failures are logged. A handler that is given up has the line of its response. */
-function launch(subject: Subject, level: 'info' | 'warn'): Promise<Launch> {
+function launch(subject: AppSubject, level: 'info' | 'warn'): Promise<Launch> {
   const env = { FIXTURE_ROLE: subject.app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS), LOG_LEVEL: level }
   return subject.launch({ env }, failingApp(subject.app))
 }

@@ -2,84 +2,10 @@ import { until } from '@startgrid/cli/until.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
-import { headerValue, type Request } from '@startgrid/wire/request.ts'
-import { connect, type Target } from '@startgrid/wire/target.ts'
-import { ask, findFailures, isCut, LIGHT, outcomeOf, type Seen } from '../clients.ts'
-import type { Fault, Subject } from '../subject.ts'
-
-/** Bytes, of docs/contract.md. */
-const BODY_LIMIT = 65_536
-const HEADER_LIMIT = 16_384
-
-/** More than the contract allows is refused with the right status. */
-export const limits: Fault = {
-  name: 'limits',
-  atOnce: 4,
-  async run(subject) {
-    const { target } = await subject.launch({ env: NEVER_SHED })
-    const oversized = oversizedRequests(LIGHT[subject.app.role])
-    return [
-      ...(await judgeLimits('Directly', target, oversized)),
-      ...(await judgeLimits('Behind NGINX', await subject.front(target), oversized)),
-    ]
-  },
-}
-
-/** A request that is too large in some way. */
-interface Oversized {
-  readonly what: string
-  readonly request: Request
-  /** Right statuses; `closed` where a server may close while the client still sends (RFC 9112 section 9.6). */
-  readonly right: readonly (number | string)[]
-}
-
-/** Requests that are too large in every way. @param target of a GET route, so that 404 and 405 apply to a body as well */
-export function oversizedRequests(target: string): Oversized[] {
-  const body = 'a'.repeat(4 * BODY_LIMIT)
-  const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-  const post = { method: 'POST', target }
-  return [
-    { what: 'a body over the limit', request: { ...post, body }, right: [404, 405, 413, 'closed'] },
-    {
-      what: 'a body of a terabyte, announced',
-      request: { ...post, headers: [['content-length', '1000000000000']], body: 'a' },
-      right: [404, 405, 413],
-    },
-    {
-      what: 'a chunked body over the limit',
-      request: { ...post, headers: [['transfer-encoding', 'chunked']], body: chunks },
-      right: [404, 405, 413, 'closed'],
-    },
-    {
-      what: 'a header over the limit',
-      request: { target, headers: [['x-large', 'a'.repeat(4 * HEADER_LIMIT)]] },
-      right: [431, 'closed'],
-    },
-    {
-      what: '10,000 query parameters, over the limit of the header',
-      request: { target: `${target}?${'a=1&'.repeat(10_000)}` },
-      right: [414, 431, 'closed'],
-    },
-    {
-      what: '7,500 query parameters, below it',
-      request: { target: `${target}?${'a&'.repeat(7_500)}` },
-      right: [200, 400],
-    },
-  ]
-}
-
-/** Sends each of the requests, and a small one after it. */
-async function judgeLimits(where: string, target: Target, requests: readonly Oversized[]): Promise<string[]> {
-  const findings: string[] = []
-  for (const { what, request, right } of requests) {
-    const seen = await ask(target, request)
-    const given = seen.status ?? (isCut(seen.error) ? 'closed' : outcomeOf(seen))
-    if (!right.includes(given)) findings.push(`${where}, ${what}: ${given}, not ${right.join(' or ')}.`)
-    const next = await ask(target, '/livez')
-    if (next.status !== 200) findings.push(`${where}, after ${what}, /livez is ${outcomeOf(next)}.`)
-  }
-  return findings
-}
+import { headerValue } from '@startgrid/wire/request.ts'
+import { connect } from '@startgrid/wire/target.ts'
+import type { AppFault, AppSubject } from '../app.ts'
+import { ask, findFailures, LIGHT, outcomeOf, type Seen } from '../clients.ts'
 
 /** What slow clients send at one byte per second, and seconds after which the last must be cut off: longer than the apps take alone (15 and 65). */
 const WAYS = { headers: 45, body: 90 } as const
@@ -88,19 +14,15 @@ type Way = keyof typeof WAYS
 const CLIENTS = 45
 
 /** Clients that take or send one byte per second hold connections for hours unless they are cut off. */
-export const slowClients: Fault = {
-  name: 'slow-clients',
-  atOnce: 7, // they wait
-  async run(subject) {
-    // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
-    const ways: Way[] = subject.app.runtime === 'node' ? ['headers', 'body'] : ['headers']
-    const findings = await Promise.all(ways.map((way) => judgeWay(subject, way)))
-    return findings.flat()
-  },
+export async function cutsOff(subject: AppSubject): Promise<string[]> {
+  // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
+  const ways: Way[] = subject.app.runtime === 'node' ? ['headers', 'body'] : ['headers']
+  const findings = await Promise.all(ways.map((way) => judgeWay(subject, way)))
+  return findings.flat()
 }
 
 /** Clients that are slow in one way, until the app has let go of them. */
-async function judgeWay(subject: Subject, way: Way): Promise<string[]> {
+async function judgeWay(subject: AppSubject, way: Way): Promise<string[]> {
   const path = LIGHT[subject.app.role]
   const limitS = WAYS[way]
   const { target } = await subject.launch({ env: NEVER_SHED, timeoutMs: 120_000 }) // many apps start at once
@@ -147,11 +69,11 @@ const PROBES = 10
 const PATIENCE_S = 30
 
 /** More clients than an app can serve: it refuses pages early, serves the others and probes, and recovers when the clients leave. */
-export const overload: Fault = {
+export const overload: AppFault = {
   name: 'overload',
   atOnce: 1,
   absent: ({ role }) => (role === 'ssr' ? undefined : 'Only pages are shed.'),
-  async run(subject) {
+  async runOnApp(subject) {
     const { target, child } = await subject.launch({ env: { MAX_QUEUE_WAIT_MS: LIMIT_MS } })
     // njs renders ten times slower, and cannot refuse so many.
     const [path, kept] = subject.app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { LaunchError, type LaunchOptions, type Startable } from '@startgrid/grid/launcher.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
+import type { AppFault, AppSubject } from '../app.ts'
 import { PATIENCE } from '../clients.ts'
-import { preload } from '../footprint.ts'
-import type { Fault, Subject } from '../subject.ts'
+
+/** The option that has an app's runtime load a file first; the app does not know. */
+const PRELOAD = fileURLToPath(new URL('../../fixtures/preload/uncaught.ts', import.meta.url))
 
 /** The signals that tell fixtures/preload/uncaught.ts what to do. */
 const CAUSES = [
@@ -13,24 +16,26 @@ const CAUSES = [
 ] as const
 
 /** After an error outside a request, the state of the process is unknown. So the app logs it, finishes its responses, and exits. */
-export const uncaught: Fault = {
+export const uncaught: AppFault = {
   name: 'uncaught',
   atOnce: 3,
   absent: ({ runtime }) =>
     runtime === 'nginx'
       ? 'A script of njs runs only inside a request. When a worker of NGINX dies, its master starts another.'
       : undefined,
-  async run(subject) {
+  async runOnApp(subject) {
     const findings = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))
     return findings.flat()
   },
 }
 
 async function judgeCause(
-  subject: Subject,
+  subject: AppSubject,
   { what, signal, message }: (typeof CAUSES)[number],
 ): Promise<string[]> {
-  const { child, target, output } = await subject.launch({ execArgv: preload(subject.app, 'uncaught') })
+  const { child, target, output } = await subject.launch({
+    execArgv: [subject.app.runtime === 'bun' ? '--preload' : '--import', PRELOAD],
+  })
   const exited = once(child, 'exit', { signal: AbortSignal.timeout(30_000) })
   // Only ssr has a slow route, whose response is under way when it happens.
   const slow = subject.app.role === 'ssr' ? await openConnection(target, PATIENCE) : undefined
@@ -56,10 +61,10 @@ async function judgeCause(
 }
 
 /** An app that cannot start says why once, in words, and does not hang or print a stack. */
-export const refusedStart: Fault = {
+export const refusedStart: AppFault = {
   name: 'refused-start',
   atOnce: 2,
-  async run(subject) {
+  async runOnApp(subject) {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const address = taken.address()
@@ -75,7 +80,7 @@ export const refusedStart: Fault = {
 }
 
 async function judgeStart(
-  subject: Subject,
+  subject: AppSubject,
   how: string,
   options: LaunchOptions,
   app?: Startable,

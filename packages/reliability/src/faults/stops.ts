@@ -1,27 +1,22 @@
-import { once } from 'node:events'
 import { until } from '@startgrid/cli/until.ts'
 import { type Launch, NEVER_SHED } from '@startgrid/grid/launcher.ts'
+import { type AppSubject, findBadEnding, PATIENT } from '../app.ts'
 import { ask, findCrossed, findFailures, LIGHT, type Tally } from '../clients.ts'
 import { REFUSED } from '../link.ts'
-import { type Fault, findBadEnding, PATIENT, type Subject } from '../subject.ts'
 
 /** An orchestrator ends an app that is in use, and no client notices. */
-export const sigterm: Fault = {
-  name: 'sigterm',
-  atOnce: 2,
-  async run(subject) {
-    return [
-      ...(await drainAtOnce(subject)),
-      ...(await drainOverLink(subject)),
-      ...(await drainWhileClientsReturn(subject)),
-      ...(await drainAfterDelay(subject)),
-      ...(await insist(subject)),
-    ]
-  },
+export async function drains(subject: AppSubject): Promise<string[]> {
+  return [
+    ...(await drainAtOnce(subject)),
+    ...(await drainOverLink(subject)),
+    ...(await drainWhileClientsReturn(subject)),
+    ...(await drainAfterDelay(subject)),
+    ...(await insist(subject)),
+  ]
 }
 
 /** Nobody tells the clients: on a connection that they keep they are served until it is closed, what is slow to the end. */
-async function drainAtOnce(subject: Subject): Promise<string[]> {
+async function drainAtOnce(subject: AppSubject): Promise<string[]> {
   const { role, absent } = subject.app
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT } })
   const { target } = launched
@@ -38,7 +33,7 @@ async function drainAtOnce(subject: Subject): Promise<string[]> {
 }
 
 /** Far clients ask again at once on their connections, also after what was under way at the signal; so does NGINX, far away. */
-async function drainOverLink(subject: Subject): Promise<string[]> {
+async function drainOverLink(subject: AppSubject): Promise<string[]> {
   const { role, absent } = subject.app
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT } })
   if (closesIdle(subject, launched)) return []
@@ -65,7 +60,7 @@ async function drainOverLink(subject: Subject): Promise<string[]> {
  * Busy clients open another connection as soon as they are told to, until one is refused. If they are told while the app still listens, some
  * come back just before it stops, and are reset.
  */
-async function drainWhileClientsReturn(subject: Subject): Promise<string[]> {
+async function drainWhileClientsReturn(subject: AppSubject): Promise<string[]> {
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '1000' } })
   if (closesIdle(subject, launched)) return [] // and it never tells them
   const { target } = launched
@@ -84,7 +79,7 @@ async function drainWhileClientsReturn(subject: Subject): Promise<string[]> {
 }
 
 /** Clients that open connections go on until readiness fails, as a load balancer does; the port is open until then. */
-async function drainAfterDelay(subject: Subject): Promise<string[]> {
+async function drainAfterDelay(subject: AppSubject): Promise<string[]> {
   const launched = await subject.launch({ env: { ...NEVER_SHED, ...PATIENT, SHUTDOWN_DELAY_MS: '3000' } })
   const clients = { path: LIGHT[subject.app.role], kept: 5, fresh: 5 }
   const direct = subject.clients({ target: launched.target, ...clients })
@@ -104,7 +99,7 @@ async function drainAfterDelay(subject: Subject): Promise<string[]> {
 }
 
 /** A person who does not want to wait sends the signal again. */
-async function insist(subject: Subject): Promise<string[]> {
+async function insist(subject: AppSubject): Promise<string[]> {
   const launched = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '120000' } })
   void launched.stop()
   await untilUnready(launched)
@@ -119,66 +114,15 @@ function untilUnready({ child, target }: Launch): Promise<void> {
 }
 
 /** Whether it is an NGINX before 1.27.4, which closes idle client connections at once when it stops. */
-function closesIdle({ nginx }: Subject, { ready }: Launch): boolean {
+function closesIdle({ nginx }: AppSubject, { ready }: Launch): boolean {
   return ready.nginx !== undefined && !nginx.keepaliveMinTimeout
 }
 
 /** Its log must be silent, and no kept connection ends while a request is on its way. */
-function judge(subject: Subject, launched: Launch, findings: string[], ...tallies: Tally[]): string[] {
+function judge(subject: AppSubject, launched: Launch, findings: string[], ...tallies: Tally[]): string[] {
   const isError = (line: string) => /"level":[56]0/.test(line) || /^\s+at /.test(line)
   const error = launched.output().split('\n').find(isError)
   if (error !== undefined) findings.push(`It logged an error: ${error}`)
   if (closesIdle(subject, launched)) return findings
   return [...findings, ...tallies.flatMap((tally) => findCrossed(tally, 'while it drained'))]
-}
-
-/** A release: two copies of an app behind NGINX are restarted in turn. And a crash: one of them is killed. */
-export const restart: Fault = {
-  name: 'restart',
-  atOnce: 3,
-  async run(subject) {
-    const [first, second] = await Promise.all([start(subject), start(subject)])
-    const target = await subject.front(first.target, second.target)
-    const path = LIGHT[subject.app.role]
-    const readers = subject.clients({ target, path, kept: 6, fresh: 3 })
-    // A POST that was on its way when an app ended is a 502, and right so: nobody knows whether it was obeyed.
-    const writers = subject.clients({ target, path, method: 'POST', statuses: [404, 405, 502], kept: 2 })
-    await until('there have not been 100 responses', () => readers.responded >= 100)
-    const findings = await findBadEnding(first, 0)
-    const third = await replace(subject, first)
-    findings.push(...(await findBadEnding(second, 0)))
-    await replace(subject, second)
-    await kill(third)
-    await replace(subject, third)
-    const when = 'while the apps were restarted in turn, or one was killed'
-    const [read, written] = await Promise.all([readers.stop(), writers.stop()])
-    return [
-      ...findings,
-      ...findFailures(read, when),
-      ...findCrossed(read, 'by NGINX'),
-      ...findFailures(written, when),
-    ]
-  },
-}
-
-/** @param port 0: a free one */
-function start(subject: Subject, port = 0): Promise<Launch> {
-  return subject.launch({ env: { ...NEVER_SHED, ...PATIENT, LOG_LEVEL: 'info', PORT: String(port) } })
-}
-
-/** Starts a copy on the port of one that has ended. It is back in turn when it was asked for something. */
-async function replace(subject: Subject, { target }: Launch): Promise<Launch> {
-  if ('socketPath' in target) throw new Error('It listens on a socket, and should on a port.')
-  const copy = await start(subject, target.port)
-  const isAsked = () => copy.output().includes('"msg":"request completed"')
-  await until('NGINX has not asked the copy that was started again', isAsked)
-  return copy
-}
-
-async function kill({ child, target }: Launch): Promise<void> {
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-  // The NGINX of an njs app takes a moment to find out.
-  const isFree = async () => (await ask(target, '/livez')).status === undefined
-  await until('the port of a killed app is in use', isFree)
 }

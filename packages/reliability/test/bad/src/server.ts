@@ -26,6 +26,23 @@ const DEFECTS: Readonly<Record<string, () => Server>> = {
       setTimeout(() => response.end('whole'), 1_500)
     }),
 
+  /** Nobody catches that a query cannot be decoded. */
+  'decodes-anything': () =>
+    createHealthy((request, response) => {
+      const { searchParams } = new URL(request.url ?? '/', 'http://localhost')
+      response.end(decodeURIComponent(searchParams.get('id') ?? 'OK'))
+    }),
+
+  /** Ends when many come. */
+  'dies-of-many'() {
+    const server = createHealthy()
+    return server.on('connection', () =>
+      server.getConnections((_, count) => {
+        if (count > 150) process.exit(7)
+      }),
+    )
+  },
+
   /** Knows no SIGTERM, so that the system ends it. */
   'ends-by-signal': () => createHealthy(),
 
@@ -36,16 +53,6 @@ const DEFECTS: Readonly<Record<string, () => Server>> = {
       const fail = FAILURES[request.url ?? '']
       if (fail === undefined) response.end()
       else fail(response)
-    }),
-
-  /** Goes on with what nobody waits for: a timer, 30 kB and a line for each client that leaves a stream. */
-  'forgets-to-stop': () =>
-    createHealthy((request, response) => {
-      const page = Buffer.alloc(30_000)
-      if (request.url?.includes('delay=5000') !== true) return response.end(page)
-      response.write(page)
-      setTimeout(() => response.end(page), 600_000)
-      response.once('close', () => print({ level: 50, msg: 'left' }))
     }),
 
   /** Waits for the load balancer as long as it was told, however often it is asked to go, and says `connection: close` meanwhile. */
@@ -63,20 +70,11 @@ const DEFECTS: Readonly<Record<string, () => Server>> = {
     return server
   },
 
-  /** Responds as hello does, and keeps 50 kB of each. */
+  /** Responds as hello does, and keeps 4 kB of each. */
   'keeps-a-little'() {
     const kept: Buffer[] = []
     return createHealthy((request, response) => {
-      kept.push(Buffer.alloc(50_000, request.url))
-      response.end('OK')
-    })
-  },
-
-  /** Has no limits, and forgets nothing. */
-  'keeps-everything'() {
-    const kept: Buffer[] = []
-    return createServer({ maxHeaderSize: 1_048_576 }, (request, response) => {
-      request.on('data', (chunk: Buffer) => kept.push(Buffer.from(chunk)))
+      kept.push(Buffer.alloc(4_096, request.url))
       response.end('OK')
     })
   },
@@ -98,6 +96,12 @@ const DEFECTS: Readonly<Record<string, () => Server>> = {
       response.end('page')
     }),
 
+  /** Closes connections long before the time that it says. */
+  'promises-too-much': () =>
+    createServer({ keepAliveTimeout: 500 }, (_request, response) => {
+      response.setHeader('keep-alive', 'timeout=4').end('OK')
+    }),
+
   /** Responds with 503 to everybody from SIGTERM on, and takes its time. */
   'refuses-while-draining'() {
     let isDraining = false
@@ -114,7 +118,17 @@ const DEFECTS: Readonly<Record<string, () => Server>> = {
   /** Ends with 0, and with every connection, whatever is on its way. */
   'resets-at-sigterm'() {
     process.on('SIGTERM', () => process.exit(0))
-    return createHealthy()
+    return createHealthy((request, response) => {
+      if (request.url === '/stream?delay=800') setTimeout(() => response.end('OK'), 800)
+      else response.end('OK')
+    })
+  },
+
+  /** Has fewer connections than a browser opens. */
+  'serves-few'() {
+    const server = createHealthy()
+    server.maxConnections = 20
+    return server
   },
 
   /** Refuses nine of ten, probes too and when there is nothing to do, and says neither why nor until when. */
@@ -138,6 +152,12 @@ const DEFECTS: Readonly<Record<string, () => Server>> = {
   'throws-at-start'() {
     throw new Error(`It does not like PORT=${process.env.PORT}`)
   },
+
+  /** Its time grows with the square of the spaces in a header. */
+  'trims-slowly': () =>
+    createHealthy((request, response) => {
+      response.end(String(request.headers['x-forwarded-host'] ?? 'OK').replace(/\s*,|\s+$/g, ''))
+    }),
 
   /** Has all the time in the world for a request, and for its response to be read. */
   'waits-forever': () =>

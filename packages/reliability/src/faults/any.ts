@@ -1,0 +1,11 @@
+import type { Fault } from '../subject.ts'
+import { abort } from './aborts.ts'
+import { crowd } from './crowd.ts'
+import { keep } from './keep.ts'
+import { late } from './late.ts'
+import { odd } from './odd.ts'
+import { slow } from './slow.ts'
+import { restart, stop } from './stop.ts'
+
+/** What is tried on any server, in the order of a report. */
+export const ANY: readonly Fault[] = [stop, restart, abort, slow, keep, odd, late, crowd]

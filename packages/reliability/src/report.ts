@@ -1,0 +1,44 @@
+import { left, markdownTable, tableOf } from '@startgrid/cli/table.ts'
+import { plural, wrap } from '@startgrid/cli/text.ts'
+import type { Survey } from './command.ts'
+import type { Finding } from './subject.ts'
+
+/** What was found in a server, for people and for programs. */
+
+const ROW = 16
+const WORD = 10
+
+/** A line or more, of 80 columns. */
+export function formatFinding({ row, kind, word, text }: Finding): string {
+  const head = row.padEnd(ROW)
+  if (kind === 'not tested') return wrap(`${head}not tested: ${text}`, ' '.repeat(ROW))
+  return wrap(`${head}${word.padEnd(WORD)}${text}`, ' '.repeat(ROW + WORD))
+}
+
+/** `2 faults found in 84 s. node server.js, Node 24.11.1` */
+export function formatEnd(command: string, { runtime, findings }: Survey, seconds: number): string {
+  const count = faultsOf(findings).length
+  const found = count === 0 ? 'No fault' : plural(count, 'fault')
+  const program = [command, ...(runtime === undefined ? [] : [runtime])].join(', ')
+  return `${found} found in ${Math.round(seconds)} s. ${program}`
+}
+
+/** For a comment on a pull request. */
+export function formatMarkdown(command: string, survey: Survey, seconds: number): string {
+  const columns = [
+    left<Finding>('tried', 0, ({ row }) => row),
+    left<Finding>('result', 0, ({ kind, word }) => (kind === 'fault' ? `**${word}**` : word)),
+    left<Finding>('seen', 0, ({ text }) => text.replaceAll('|', '\\|')),
+  ]
+  return `${markdownTable(tableOf(survey.findings, columns), 0)}\n\n${formatEnd(command, survey, seconds)}`
+}
+
+/** For programs. */
+export function formatJson(command: string, { runtime, findings }: Survey, seconds: number): string {
+  const told = findings.map(({ row, kind, word, text }) => ({ row, kind, word, text }))
+  return JSON.stringify({ command, runtime: runtime ?? null, seconds, findings: told }, null, 2)
+}
+
+export function faultsOf(findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ kind }) => kind === 'fault')
+}

@@ -1,0 +1,190 @@
+import { type Header, headerValue, type Request } from '@startgrid/wire/request.ts'
+import type { Target } from '@startgrid/wire/target.ts'
+import { type Watched, watch } from './clients.ts'
+
+/** One start of a server. */
+export interface Server {
+  readonly target: Target
+  /** The process that was started: an orchestrator signals this one. */
+  readonly pid: number
+  /** All its processes that live. */
+  pids(): number[]
+  /** Why it can respond no more: a clause. Undefined while it can. */
+  whyEnded(): string | undefined
+}
+
+/** What a server can be asked for. */
+export interface Routes {
+  /** Of every request. */
+  readonly headers: readonly Header[]
+  /** Tells that it lives. */
+  readonly health: string
+  /** Responded to in full and soon, with these statuses. */
+  readonly pages: readonly { path: string; status: number }[]
+  /** The longest response, of so many bytes or more. */
+  readonly download?: { path: string; bytes: number }
+  /** Server-sent events, or a body in pieces that takes more than a second. */
+  readonly stream?: string
+  /** Its response takes so many milliseconds. */
+  readonly slow?: { path: string; ms: number }
+  readonly upload?: Upload
+  /** What has ended it when it was asked for: a finding for each. */
+  readonly deadly?: readonly string[]
+}
+
+/** A route that takes a body: multipart, in a field of that name, or as it is. */
+export interface Upload {
+  readonly path: string
+  readonly field: string | undefined
+}
+
+/** What a person says of the routes. */
+export interface Named {
+  readonly headers: readonly Header[]
+  readonly paths: readonly string[]
+  readonly stream?: string | undefined
+  readonly slow?: string | undefined
+  readonly upload?: Upload | undefined
+}
+
+const HEALTH = ['/readyz', '/livez', '/healthz', '/health', '/']
+
+/** Links of the first page that are followed. */
+const MOST_LINKS = 12
+
+/** Milliseconds for a look at one path. */
+const LOOK_MS = 2_500
+const HEALTH_MS = 1_500
+
+const STREAM_MS = 1_000
+/** A response that takes longer than that can be under way at SIGTERM. */
+const SLOW_MS = 150
+
+interface Looked extends Watched {
+  readonly path: string
+}
+
+/**
+ * Looks at a server: at what is named, at `/`, and where its links lead.
+ * @param start starts it anew when a request has ended it
+ * @throws {Error} a sentence if a named path is not there, or nothing responds
+ */
+export async function findRoutes(start: () => Promise<Server>, named: Named): Promise<Routes> {
+  const { headers } = named
+  let server = await start()
+  const deadly: string[] = []
+  const look = async (path: string, ms = LOOK_MS): Promise<Looked> => {
+    const seen = await watch(server.target, { target: path, headers }, { ms })
+    // What nobody catches may end it a moment later.
+    if (seen.status === 0 || seen.status >= 500) await new Promise((resolve) => setTimeout(resolve, 300))
+    const reason = server.whyEnded()
+    // If it was left amid its response, that is what the fault `abort` tries.
+    if (reason !== undefined && (seen.endMs !== undefined || seen.status === 0))
+      deadly.push(`GET ${path}: ${reason}`)
+    if (reason !== undefined) server = await start()
+    return { path, ...seen }
+  }
+  const wanted = [...named.paths, named.stream, named.slow].filter((path) => path !== undefined)
+  const looked: Looked[] = []
+  for (const path of new Set(wanted)) {
+    const seen = await look(path, path === named.slow ? 10_000 : LOOK_MS)
+    if ([401, 403, 404, 405].includes(seen.status))
+      throw new Error(
+        `GET ${path} is responded to with ${seen.status}: name another path, or say who asks (--header)`,
+      )
+    looked.push(seen)
+  }
+  const candidates = [...new Set([...HEALTH, ...named.paths])]
+  let health: string | undefined
+  for (const path of candidates) {
+    const { status, endMs } = looked.find((one) => one.path === path) ?? (await look(path, HEALTH_MS))
+    if (status > 0 && status < 400 && endMs !== undefined) health ??= path
+    if (health !== undefined) break
+  }
+  if (health === undefined)
+    throw new Error(
+      `none of ${candidates.join(', ')} is responded to with a status below 400: --path names one that is`,
+    )
+  const home = looked.find(({ path }) => path === '/') ?? (await look('/'))
+  const known = new Set([...looked.map(({ path }) => path), '/'])
+  if (home.status > 0 && home.status < 400) looked.push(...(looked.includes(home) ? [] : [home]))
+  const links = linksOf(home).filter((path) => !known.has(path))
+  for (const path of links.slice(0, MOST_LINKS)) looked.push(await look(path))
+  const right = looked.filter(({ status }) => status > 0 && status < 400)
+  const isWhole = ({ endMs }: Looked) => endMs !== undefined
+  const streams = right.filter(isStream)
+  const [longest] = right.toSorted((a, b) => b.bytes - a.bytes)
+  const [slowest] = right.filter(isWhole).toSorted((a, b) => (b.endMs ?? 0) - (a.endMs ?? 0))
+  const isSoon = (one: Looked) => isWhole(one) && (one.endMs ?? 0) < SLOW_MS && one.bytes < 1e6
+  const soon = right.filter((one) => isSoon(one) && one.path !== named.slow)
+  const pages = soon.length > 0 ? soon : [{ path: health, status: 200 }]
+  const stream = named.stream ?? streams[0]?.path
+  const isSlow = (one: Looked) => (one.endMs ?? 0) > SLOW_MS && !isStream(one)
+  const slow =
+    looked.find(({ path }) => path === named.slow) ?? (slowest && isSlow(slowest) ? slowest : undefined)
+  const upload = named.upload && (await checkUpload(server, headers, named.upload))
+  return {
+    headers,
+    health,
+    pages: pages.map(({ path, status }) => ({ path, status })),
+    ...(longest !== undefined && { download: { path: longest.path, bytes: longest.bytes } }),
+    ...(stream !== undefined && { stream }),
+    ...(slow !== undefined && { slow: { path: slow.path, ms: slow.endMs ?? LOOK_MS } }),
+    ...(upload !== undefined && { upload }),
+    deadly,
+  }
+}
+
+function isStream({ headers, headMs, endMs }: Looked): boolean {
+  if (headerValue(headers, 'content-type')?.startsWith('text/event-stream')) return true
+  const isChunked = headerValue(headers, 'transfer-encoding') === 'chunked'
+  return isChunked && headMs !== undefined && (endMs ?? Number.POSITIVE_INFINITY) - headMs > STREAM_MS
+}
+
+/** Paths of the same origin, as browsers would ask for them. */
+function linksOf({ headers, body }: Looked): string[] {
+  if (headerValue(headers, 'content-type')?.startsWith('text/html') !== true) return []
+  const origin = 'http://localhost'
+  const links = [...body.matchAll(/\b(?:href|src|action)\s*=\s*["']?([^"'\s>]+)/gi)].flatMap(
+    ([, link = '']) => {
+      const url = URL.parse(link.replaceAll('&amp;', '&'), `${origin}/`)
+      return url?.origin === origin ? `${url.pathname}${url.search}` : []
+    },
+  )
+  return [...new Set(links)]
+}
+
+/** @returns how the route takes a body @throws {Error} if it takes none */
+async function checkUpload({ target }: Server, headers: readonly Header[], upload: Upload): Promise<Upload> {
+  const statuses: number[] = []
+  for (const one of [upload, { ...upload, field: undefined }]) {
+    const { status } = await watch(target, uploadOf(one, headers, 'a'.repeat(1_000)), { ms: 10_000 })
+    if (status > 0 && status < 400) return one
+    statuses.push(status)
+  }
+  if (statuses.every((status) => [401, 403, 404, 405].includes(status)))
+    throw new Error(
+      `POST ${upload.path} is responded to with ${statuses[0]}: name another path, or say who asks (--header)`,
+    )
+  return upload
+}
+
+/** @param length announced, and more than there is in an upload that stops */
+export function uploadOf(
+  { path, field }: Upload,
+  own: readonly Header[],
+  content: string,
+  length?: number,
+): Request {
+  const boundary = 'startgrid-boundary'
+  const part = `--${boundary}\r\ncontent-disposition: form-data; name="${field}"; filename="a.bin"\r\ncontent-type: application/octet-stream\r\n\r\n${content}`
+  const isWhole = length === undefined
+  const body = field === undefined ? content : isWhole ? `${part}\r\n--${boundary}--\r\n` : part
+  const type = field === undefined ? 'application/octet-stream' : `multipart/form-data; boundary=${boundary}`
+  const headers: Header[] = [
+    ...own,
+    ['content-type', type],
+    ['content-length', String(length ?? body.length)],
+  ]
+  return { method: 'POST', target: path, headers, body }
+}
