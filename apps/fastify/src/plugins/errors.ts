@@ -32,11 +32,12 @@ export default fp(
       for (const name of BODY_HEADERS) reply.removeHeader(name)
       reply.code(status).headers(headers).type(PROBLEM)
       if (!reply.isSending && !reply.raw.headersSent) return reply.send(problem)
-      const response = reply.hijack().raw
+      const body = JSON.stringify(problem)
+      const response = reply.header('content-length', Buffer.byteLength(body)).hijack().raw
       // The client can only learn from a closed connection that its response is incomplete.
       if (response.headersSent) response.destroy()
       // Past the hooks `onSend`: one has failed, or they have run for the body that has failed.
-      else response.writeHead(status, reply.getHeaders() as OutgoingHttpHeaders).end(JSON.stringify(problem))
+      else response.writeHead(status, reply.getHeaders() as OutgoingHttpHeaders).end(body)
       return reply
     })
   },
