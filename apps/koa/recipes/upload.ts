@@ -2,11 +2,15 @@
 import multer from '@koa/multer'
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
+import { limitConcurrency } from '#shared/load-shedding.ts'
 
-const form = multer({ limits: { files: 1, fileSize: 2_000_000, fields: 0 } }) // bytes, in memory
+const limits = { files: 1, fileSize: 2_000_000, fields: 0 } // bytes, in memory
+const form = multer({ limits, defParamCharset: 'utf8' } as multer.Options) // the types lack it
+const limit = limitConcurrency(16) // files in memory: 32 MB
 
 /** Errors of multer and of forms have no status. Those of files, such as with `dest`, are failures. */
 const readFile: Middleware = async (ctx, next) => {
+  limit(ctx.res)
   await form
     .single('file')(ctx, async () => {})
     .catch((error: NodeJS.ErrnoException) => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Milliseconds of expensive requests per turn of the event loop. Further ones wait, so that cheap ones are served between them. */
@@ -28,4 +29,19 @@ export async function waitsTooLong(maxMs: number): Promise<boolean> {
   await line
   waiting--
   return performance.now() - since > maxMs
+}
+
+/**
+ * For routes whose requests hold much memory, such as uploads. Call what it returns with each response before the body is read.
+ * @throws an error that becomes a 503 while `max` requests are under way
+ */
+export function limitConcurrency(max: number) {
+  let underWay = 0
+  return (response: Pick<ServerResponse, 'closed' | 'once'>): void => {
+    if (underWay >= max)
+      throw Object.assign(new Error('busy'), { expose: true, status: 503, headers: { 'retry-after': '1' } })
+    if (response.closed) return // the client has left
+    underWay++
+    response.once('close', () => underWay--)
+  }
 }

@@ -323,6 +323,52 @@ export function testUpload(start: Start): void {
     match(`${(await fetch(`${app.url}/uploads`, json('{}'))).status}`, /^4/) // no form
   })
 
+  test('upload: names are UTF-8 without a path; a field without a file and a form that is cut are 400', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    const send = async (body: string) => {
+      const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+      const response = await fetch(`${app.url}/uploads`, { method: 'POST', headers, body })
+      return [response.status, ((await response.json()) as { name?: string }).name]
+    }
+    const form = (file: string) =>
+      `--b\r\nContent-Disposition: form-data; name="file"; filename="${file}\r\n\r\n`
+    deepEqual(await send(`${form('Grüße.txt"')}x\r\n--b--\r\n`), [201, 'Grüße.txt'])
+    deepEqual(await send(`${form('../../a/b.txt"')}x\r\n--b--\r\n`), [201, 'b.txt'])
+    const cut = [form('a.txt"'), `${form('a.txt"')}x`, `${form('a.txt"')}x\r\n--b`, form('a.txt').trim(), '']
+    for (const body of [
+      `${form('"')}\r\n--b--\r\n`,
+      ...cut,
+      `${form('a.txt"')}x\r\n--other--\r\n`,
+      '--b--\r\n',
+    ])
+      deepEqual(await send(body), [400, undefined], body)
+    equal(
+      (await options.readLines(10)).find(({ level }) => level === ERROR),
+      undefined,
+    )
+  })
+
+  test('upload: of many at a time most are refused, so that memory has a bound', async () => {
+    await using app = await start(createOptions())
+    const encoded = new Request(app.url, { method: 'POST', body: formOf(100_000) })
+    const headers = { 'content-type': encoded.headers.get('content-type') ?? '', 'content-length': 101_000 }
+    const half = (await encoded.bytes()).subarray(0, 50_000)
+    let refused = 0
+    const uploads = Array.from({ length: 40 }, () => {
+      const upload = sendRequest(`${app.url}/uploads`, { method: 'POST', headers, agent: false })
+      upload.on('error', () => {}).write(half)
+      return upload.on('response', (response) => {
+        if (response.statusCode === 503 && response.headers['retry-after'] === '1') refused++
+      })
+    })
+    const limit = AbortSignal.timeout(30_000)
+    for (; refused < 24; limit.throwIfAborted()) await sleep(10)
+    for (const upload of uploads) upload.destroy()
+    const send = () => fetch(`${app.url}/uploads`, { method: 'POST', body: formOf(1) })
+    for (; (await send()).status !== 201; limit.throwIfAborted()) await sleep(10)
+  })
+
   test('upload: a client that leaves is no failure', async () => {
     const options = createOptions()
     await using app = await start(options)
