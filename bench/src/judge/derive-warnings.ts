@@ -1,4 +1,7 @@
+import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
+import { median } from '@startgrid/stats/moments.ts'
+import { LEAST_HEATS } from '../experiment/time.ts'
 import type { Result, Warning } from '../result/result.ts'
 import { keepQuiet } from './disturbance.ts'
 import { keptSlices } from './passes.ts'
@@ -10,6 +13,7 @@ export function deriveWarnings(result: Result): Warning[] {
     ...aboutCommands(result),
     ...as('disturbed', disturbed(result)),
     ...as('accounting', accounting(result)),
+    ...as('rising', rising(result)),
   ]
 }
 
@@ -77,6 +81,27 @@ function disturbed({ heats }: Result): string[] {
       ? [`${used} ${taken} of ${plural(loads.length, 'open loop')}. These do not count${except}.`]
       : []),
   ]
+}
+
+/** From this factor on a cost that rises is told, if it does so in most starts. */
+const RISING = 1.1
+const MOST_STARTS = 0.8
+
+/** Systems of commands whose requests cost more and more while they run. */
+function rising({ cells, heats, pilots }: Result): string[] {
+  if (pilots.length === 0) return []
+  return cells.flatMap(({ id, title, race }) => {
+    const factors = heats.flatMap(({ slices }) => {
+      const costs = slices.flatMap(({ cell, phase, cpuSeconds, seconds, requests }) =>
+        cell === id && phase === 'measure' && requests > 0 ? (cpuSeconds.app ?? seconds) / requests : [],
+      )
+      const third = Math.floor(costs.length / 3)
+      return third < 2 ? [] : median(costs.slice(-third)) / median(costs.slice(0, third))
+    })
+    const rise = factors.filter((factor) => factor > RISING)
+    if (factors.length < LEAST_HEATS || rise.length < MOST_STARTS * factors.length) return []
+    return `A request of ${title} costs ${formatPercent(median(factors) - 1)} more at the end of a start than at its beginning (${race}): something grows while it runs, such as a leak or a cache, and its figures depend on how long it ran.`
+  })
 }
 
 /** Not of servers elsewhere: another warning says so. */

@@ -15,7 +15,7 @@ import {
   SILENT,
   trialOf,
 } from '../fixtures/evidence.ts'
-import { withTrials } from '../fixtures/golden.ts'
+import { golden, withTrials } from '../fixtures/golden.ts'
 import { rateResult } from '../fixtures/results.ts'
 
 /** @param found all of it, or what it matches; null: the number counts */
@@ -166,6 +166,26 @@ describe('warnings that follow from a result', () => {
   test('are none of a clean result, nor of one that has just begun', () => {
     deepEqual(deriveWarnings(clean), [])
     deepEqual(deriveWarnings({ ...clean, heats: [], analysis: null }), [])
+  })
+
+  test('tell a cost that rises in most starts, and threads that share a core', () => {
+    const race = golden('commands')
+    const { id = '', app = '' } = race.cells[1] ?? {}
+    deepEqual([find(race, 'rising'), find(race, 'shared-core')], [[], []])
+    const heats = race.heats.map((heat) => ({
+      ...heat,
+      launches: heat.launches.map((one) => (one.app === app ? { ...one, threads: 4 } : one)),
+      slices: heat.slices.map((slice, index) => {
+        const part = slice.cell === id ? 1 + index / heat.slices.length : 1
+        return { ...slice, cpuSeconds: { ...slice.cpuSeconds, app: (slice.cpuSeconds.app ?? 0) * part } }
+      }),
+    }))
+    const risen = { ...race, heats }
+    match(
+      find(risen, 'rising').join(),
+      /^A request of \w+ costs \d+ % more at the end of a start than at its beginning \(GET [^)]+\): something grows/,
+    )
+    match(find(risen, 'shared-core').join(), /^4 threads of \w+ share 1 core: they wait for each other/)
   })
 
   test('count the slices that others took, and cells of which all count for that', () => {
