@@ -71,9 +71,9 @@ export function whySection(why: Why, profiles: readonly ProfiledStart[]): Sectio
       rows,
       [
         left('µs of CPU', 0, ({ name }) => name),
-        left('file', 0, placeOf),
-        right(before, 1, (row) => inMicros(row.before)),
-        right(after, 1, (row) => inMicros(row.after)),
+        left('file', 1, placeOf),
+        right(before, 2, (row) => inMicros(row.before)),
+        right(after, 2, (row) => inMicros(row.after)),
         left('difference', 0, ({ difference }) => `${signed(difference.value)} ${endsOf(difference)}`),
       ],
       ({ isShown }) => (isShown ? 'best' : 'plain'),
