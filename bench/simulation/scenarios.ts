@@ -13,6 +13,8 @@ export interface Scenario {
   /** Noise of a slice of any length. */
   floor: number
   launch: number
+  /** The launches of one app of each role (of two servers, of the second) differ so many times as much. */
+  uneven: number
   heat: number
   /** How differently apps suffer from a slow core: 0 is all alike. */
   loadings: number
@@ -36,6 +38,7 @@ const COMMON = {
   slice: { hello: 0.05, ssr: 0.075, status: 0.05, pair: 0.03 },
   floor: 0.02,
   launch: 0.012,
+  uneven: 1,
   heat: 0.035,
   loadings: 0,
   shocks: { part: 0.015, cost: 0.6 },
@@ -68,6 +71,9 @@ const OUTLIERS: Scenario['outliers'] = {
   shown: 0.8,
 }
 
+/** As a server is that chooses another plan, or another layout of its memory, in each start. */
+const UNEVEN = 4
+
 const COLD: Scenario['cold'] = { cells: 2, cost: 0.4, seconds: 0.25 }
 
 /** Every scenario by its name. */
@@ -78,6 +84,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = Object.fromEntries(
     [`${one.name}-outliers`, { ...one, outliers: OUTLIERS }],
     [`${one.name}-cold`, { ...one, cold: COLD }],
     [`${one.name}-alike`, { ...one, alike: true }],
+    [`${one.name}-uneven`, { ...one, uneven: UNEVEN }],
   ]),
   ...[NOISY, QUIET].map((one) => [`${one.name}-trace`, { ...one, speed: readTrace(one.name) }]),
 ])

@@ -52,6 +52,8 @@ export class MetricScore {
   readonly coverage = new Share()
   /** The same for the truth of a free core. */
   readonly coverageFree = new Share()
+  /** The same of all pairs: without the app whose launches differ more, and with it. */
+  readonly pairs = { even: new Share(), uneven: new Share() }
   /** Twins that differ at p < 0.05. */
   readonly twins = new Share()
   /** Races of equal apps in which some pair differs. */
@@ -105,6 +107,9 @@ export class Score {
       for (const { a, b, low, high, p, metric } of own) {
         const truth = (metric === 'rate' ? -1 : 1) * world.truth(a, b, 'now')
         const isDecided = (p ?? 1) < 0.05
+        const kind = [a, b].some((id) => world.isUneven(id)) ? 'uneven' : 'even'
+        if (low !== null && high !== null)
+          score.pairs[kind].add(low <= Math.exp(truth) && Math.exp(truth) <= high)
         if (truth === 0) isFalse ||= isDecided
         else {
           areEqual = false

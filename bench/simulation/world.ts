@@ -64,6 +64,8 @@ interface Subject {
   loading: number
   /** As of the scenario's `slice`. */
   noise: number
+  /** Standard deviation of its launches. */
+  launch: number
   cold: boolean
 }
 
@@ -83,7 +85,13 @@ export class World {
     const subjects =
       pair === undefined
         ? ROLES.flatMap((role) => createSubjects(scenario, role, this.#draw))
-        : pair.names.map((id, index) => pairSubject(scenario, id, index === 0 ? 1 : pair.factor))
+        : pair.names.map((id, index) =>
+            pairSubject(
+              scenario,
+              id,
+              ...(index === 0 ? ([1, 1] as const) : ([pair.factor, scenario.uneven] as const)),
+            ),
+          )
     this.cells = subjects.map(({ cell }) => cell)
     this.#subjects = new Map(subjects.map((subject) => [subject.cell.id, subject]))
   }
@@ -92,6 +100,11 @@ export class World {
   startHeat(role: Role): HeatOfWorld {
     const own = [...this.#subjects.values()].filter(({ cell }) => cell.role === role)
     return new HeatOfWorld(this, own, this.#scenario, this.#draw)
+  }
+
+  /** Whether its launches differ more than those of others. */
+  isUneven(id: string): boolean {
+    return (this.#subjects.get(id)?.launch ?? 0) > this.#scenario.launch
   }
 
   /**
@@ -107,7 +120,14 @@ export class World {
   }
 }
 
-function createSubjects({ alike, loadings, slice, cold }: Scenario, role: Role, draw: Draw): Subject[] {
+/** The one whose launches may differ more. */
+const UNEVEN = APPS.indexOf('koa')
+
+function createSubjects(
+  { alike, loadings, slice, cold, launch, uneven }: Scenario,
+  role: Role,
+  draw: Draw,
+): Subject[] {
   const entries = [...APPS.keys(), 0].map((index, place) => ({ index, twin: place === APPS.length }))
   const own = APPS.map(() => 1 + loadings * draw.normal())
   const subjects = entries.flatMap(({ index, twin }) =>
@@ -124,7 +144,8 @@ function createSubjects({ alike, loadings, slice, cold }: Scenario, role: Role, 
       }
       const cost = COSTS[role][topology][alike ? 0 : index] ?? Number.NaN
       const loading = own[index] ?? 1
-      return { cell, logCost: Math.log(cost / 1e6), loading, noise: slice[role], cold: false }
+      const spread = index === UNEVEN ? uneven * launch : launch
+      return { cell, logCost: Math.log(cost / 1e6), loading, noise: slice[role], launch: spread, cold: false }
     }),
   )
   for (let count = 0; cold !== null && count < cold.cells; ) {
@@ -137,10 +158,17 @@ function createSubjects({ alike, loadings, slice, cold }: Scenario, role: Role, 
 }
 
 /** One of two servers that nobody here wrote. */
-function pairSubject({ slice }: Scenario, app: string, factor: number): Subject {
+function pairSubject({ slice, launch }: Scenario, app: string, factor: number, times: number): Subject {
   const id = `${app} direct`
   const cell = { id, app, role: 'hello', topology: 'direct', twinOf: null, connections: 32 } as const
-  return { cell, logCost: Math.log((20 * factor) / 1e6), loading: 1, noise: slice.pair, cold: false }
+  return {
+    cell,
+    logCost: Math.log((20 * factor) / 1e6),
+    loading: 1,
+    noise: slice.pair,
+    launch: times * launch,
+    cold: false,
+  }
 }
 
 /** What happened to one launch. */
@@ -213,8 +241,8 @@ class HeatOfWorld {
   }
 
   /** Apps share most of a launch's cost between their topologies. */
-  #launchCost({ cell }: Subject, launch: Launch | undefined): number {
-    return this.#scenario.launch * (SHARED * (launch?.cost ?? 0) + OWN * (this.#own.get(cell.id) ?? 0))
+  #launchCost({ cell, launch: spread }: Subject, launch: Launch | undefined): number {
+    return spread * (SHARED * (launch?.cost ?? 0) + OWN * (this.#own.get(cell.id) ?? 0))
   }
 
   #coldness({ cell, cold: isCold }: Subject, seconds: number): number {

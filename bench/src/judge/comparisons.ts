@@ -1,6 +1,6 @@
 import {
+  differenceOf,
   type Estimate,
-  estimateOf,
   holm,
   type Interval,
   pValue,
@@ -131,16 +131,16 @@ function across(over: readonly number[], under: readonly number[]): Interval | n
 }
 
 /** Row `a` over row `b`; without an interval where too few columns give none. */
-export function compare({ fit, variances, values }: Layout, a: number, b: number): Comparison {
+export function compare(layout: Layout, a: number, b: number): Comparison {
+  const { fit, values } = layout
   const [over = [], under = []] = [values[a], values[b]]
   const starts = over.filter((log, heat) => log !== null && (under[heat] ?? null) !== null).length
   if (a === b) return { ratio: { value: 1, low: 1, high: 1 }, p: null, estimate: null, starts }
-  const contrast = fit.contrast(a, b)
-  if (contrast === null || variances === null) {
-    const value = Math.exp(contrast?.estimate ?? meanOf(over) - meanOf(under))
-    return { ratio: { value, low: null, high: null }, p: null, estimate: null, starts }
+  const estimate = differenceOf(layout, a, b)
+  if (estimate === null) {
+    const value = Math.exp(fit.contrast(a, b)?.estimate ?? meanOf(over) - meanOf(under))
+    return { ratio: { value, low: null, high: null }, p: null, estimate, starts }
   }
-  const estimate = estimateOf(contrast, variances)
   return { ratio: toInterval(estimate), p: pValue(estimate), estimate, starts }
 }
 

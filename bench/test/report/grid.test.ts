@@ -102,8 +102,8 @@ function controlsOf(result: Result): (readonly string[])[] {
 test('a race is summarised: control, reach', () => {
   assert.deepEqual(summarise(smallRace()), [
     'The same app under two names differed by at most 1.9 %, no more than chance explains.',
-    '2 of 3 pairs of apps were told apart. Ratios of req/s are certain to about ±4.6 %.',
-    'With all pairs tested, a difference of 8.1 % (hello nginx) would be found in 4 of 5 runs.',
+    '2 of 3 pairs of apps were told apart. Ratios of req/s are certain to about ±4.3 %.',
+    'With all pairs tested, a difference of 7.7 % (hello nginx) would be found in 4 of 5 runs.',
   ])
 })
 

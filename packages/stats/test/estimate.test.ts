@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  estimateOf,
+  differenceOf,
   holm,
   meanInterval,
   pValue,
@@ -53,14 +53,20 @@ test('without any variance there is no doubt', () => {
   assert.equal(pValue(withComponents(0, [], 3)), 1)
 })
 
-test('what rows share counts once, not as two independent estimates', () => {
-  const contrast = { estimate: 1, loads: [0.25, 0.25] }
-  const shared = { variance: 2, shared: 2, ownDf: 3 }
-  const { df, standardError } = estimateOf(contrast, { rows: [shared, shared], sharedDf: 9, limitDf: 21 })
-  near(standardError, 1)
-  near(df, 9)
-  const own = { variance: 2, shared: 0, ownDf: 9 }
-  near(estimateOf(contrast, { rows: [own, own], sharedDf: 1, limitDf: 21 }).df, 18)
+test('with five columns in common a pair has the variance of its differences, whatever a third row does; with fewer that of its rows', () => {
+  // Student's sleep data again, in pairs; R: t.test(extra ~ group, data = sleep, paired = TRUE).
+  const noisy = FIRST.map((_, index) => (index % 2 === 0 ? 50 : -50))
+  const fitted = ([FIRST, SECOND, noisy] as (number | null)[][]).map((row) => [...row])
+  const pairOf = (values: (number | null)[][]) => {
+    const [layout] = fitLayouts([{ names: ['a', 'b', 'c'], values }])
+    return layout && differenceOf(layout, 0, 1)
+  }
+  const paired = pairOf(fitted)
+  near((paired?.estimate ?? 0) / (paired?.standardError ?? 0), -4.0621, 5e-5)
+  near(paired?.df, 9)
+  const few = pairOf(fitted.map((row) => row.slice(0, 4)))
+  assert.ok((few?.standardError ?? 0) > 3 * (paired?.standardError ?? 0) && (few?.df ?? 99) < 9)
+  assert.equal(pairOf(fitted.map((row) => row.slice(0, 1))), null)
 })
 
 test('the mean of values is Student t, worked by hand', () => {
