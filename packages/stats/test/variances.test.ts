@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRandom } from '../src/random.ts'
-import { type Fitted, fitLayouts, type NamedLayout } from '../src/variances.ts'
+import type { Variance } from '../src/two-way.ts'
+import {
+  digamma,
+  type Fitted,
+  fitLayouts,
+  fitPrior,
+  type NamedLayout,
+  squeeze,
+  trigamma,
+  trigammaInverse,
+} from '../src/variances.ts'
 import { near } from './near.ts'
 
 const random = createRandom(11)
@@ -82,4 +92,73 @@ test('a row with one value has the variance of the others', () => {
     [0, 0],
   )
   near(variances?.rows[0]?.shared, squares / df)
+})
+
+const withDf = (df: number, ...variances: number[]): Variance[] =>
+  variances.map((variance) => ({ variance, df }))
+
+test('prior and posterior variances are those of limma', () => {
+  // limma::squeezeVar(c(0.5, 1.3, 7.8), df = 3), as the tests of its Python port InMoose quote it (tests/limma/test_squeezeVar.py).
+  const observed = withDf(3, 0.5, 1.3, 7.8)
+  const prior = fitPrior(observed)
+  near(prior.df, 2.830777, 1e-6)
+  near(prior.variance, 1.676927, 1e-6)
+  const posterior = observed.map((one) => squeeze(one, prior))
+  for (const [index, expected] of [1.071385, 1.482994, 4.827317].entries())
+    near(posterior[index]?.variance, expected, 1e-6)
+  near(posterior[0]?.df, 3 + 2.830777, 1e-6)
+})
+
+test('variances that differ by chance only are one: the pooled', () => {
+  const prior = fitPrior([...withDf(3, 1, 1.2), { variance: 2, df: 6 }])
+  assert.equal(prior.df, Number.POSITIVE_INFINITY)
+  near(prior.variance, (3 * 1 + 3 * 1.2 + 6 * 2) / 12)
+  assert.deepEqual(squeeze({ variance: 9, df: 3 }, prior), prior)
+})
+
+test('one variance is its own prior, and none at all is none', () => {
+  near(fitPrior(withDf(3, 5)).variance, 5)
+  assert.deepEqual(fitPrior(withDf(3, 0, 0, 0)), { variance: 0, df: Number.POSITIVE_INFINITY })
+})
+
+test('a variance of nothing counts as small, not as infinitely small', () => {
+  const prior = fitPrior(withDf(3, 0, 1, 1.3, 0.8))
+  assert.ok(prior.df > 0.1 && prior.variance > 0, JSON.stringify(prior))
+})
+
+const EULER = 0.5772156649015329
+
+test('digamma at whole and half numbers (DLMF 5.4.12 to 5.4.15)', () => {
+  near(digamma(1), -EULER, 1e-14)
+  near(digamma(4), -EULER + 1 + 1 / 2 + 1 / 3, 1e-14)
+  near(digamma(0.5), -EULER - 2 * Math.LN2, 1e-14)
+  near(digamma(2.5), -EULER - 2 * Math.LN2 + 2 + 2 / 3, 1e-14)
+})
+
+test('trigamma at whole and half numbers (DLMF 5.15.3 and 5.4.16 differentiated; Abramowitz and Stegun, table 6.1)', () => {
+  near(trigamma(1), Math.PI ** 2 / 6, 1e-14)
+  near(trigamma(2), Math.PI ** 2 / 6 - 1, 1e-14)
+  near(trigamma(0.5), Math.PI ** 2 / 2, 1e-14)
+  near(trigamma(1.5), Math.PI ** 2 / 2 - 4, 1e-14)
+})
+
+test('the inverse of trigamma agrees with limma', () => {
+  // limma::trigammaInverse(c(1, 2, 3)), as Gemma's SpecFuncTest quotes it.
+  near(trigammaInverse(1), 1.4262551202150788, 1e-12)
+  near(trigammaInverse(2), 0.8766640774642602, 1e-12)
+  near(trigammaInverse(3), 0.6754781052813701, 1e-12)
+  // The tests of limma's Python port InMoose (tests/limma/test_fitFDist.py).
+  near(trigammaInverse(5), 0.4961687, 1e-7)
+})
+
+test('the inverse of trigamma undoes it over twelve decades', () => {
+  for (let exponent = -5; exponent <= 6; exponent++) {
+    const y = 10 ** exponent
+    assert.ok(Math.abs(trigamma(trigammaInverse(y)) / y - 1) < 1e-9, `at ${y}`)
+  }
+})
+
+test('beyond the ends the inverse is asymptotic', () => {
+  near(trigammaInverse(1e-8), 1e8, 1e-6)
+  near(trigammaInverse(1e9), 1 / Math.sqrt(1e9))
 })
