@@ -13,6 +13,8 @@ import { type Entrant, measureSlice } from './load.ts'
 
 const STARTS = 6
 const SLICE_MS = 400
+/** Of a pair, if nobody takes the core. */
+const EXPECTED_MS = 10_000
 /** Of CPU in slices with the profiler: as many as four give if nobody takes the core, and at most three times as many. */
 const ENOUGH_SECONDS = 1.3
 const MOST_SLICES = 12
@@ -23,18 +25,20 @@ export const NOT_LOADED =
 
 /** Profiles the pairs of these findings. What it finds is in the result. */
 export async function profileRaces(run: HeatsRun, findings: readonly Finding[]): Promise<void> {
-  const { result, progress } = run
-  progress.begin(Math.max(1, findings.length * STARTS))
-  for (const [index, finding] of findings.entries())
-    for (let start = 1; start <= STARTS && !run.signal.aborted; start++) {
+  const { result, progress, signal } = run
+  progress.begin(findings.length * STARTS * EXPECTED_MS)
+  for (const [index, finding] of findings.entries()) {
+    let reason: string | undefined
+    for (let start = 1; start <= STARTS && !signal.aborted && reason === undefined; start++) {
       const done = (index * STARTS + start - 1) / (findings.length * STARTS)
       progress.update(done, `${finding.race}, profile ${start} of ${STARTS}`)
-      const reason = await profilePair(run, finding, start)
-      if (reason === undefined) continue
-      run.warn({ kind: 'race', text: reason })
-      result.profiles = (result.profiles ?? []).filter(({ race }) => race !== finding.race)
-      break
+      reason = await profilePair(run, finding, start)
     }
+    run.store()
+    if (!result.analysis?.whys?.some(({ race }) => race === finding.race))
+      reason ??= 'No function is named: too few starts with the profiler came to their end.'
+    if (reason !== undefined && !signal.aborted) run.warn({ kind: 'race', text: reason })
+  }
   run.store()
 }
 
@@ -71,7 +75,7 @@ async function profilePair(
   if (reason !== undefined || signal.aborted) return reason
   if (failed !== undefined) {
     const title = cells.find(({ id }) => id === failed.cell)?.title
-    return `No function is named, because ${title} failed with the profiler: ${failed.reason}.`
+    return `A start of ${title} with the profiler failed: ${failed.reason}.`
   }
   result.profiles = [...(result.profiles ?? []), ...profiled]
   return undefined

@@ -15,15 +15,15 @@ export function describeWhy({ cause, next, difference }: Why): string {
   if (cause === null)
     return `No function is shown to take more or less CPU time per request: 0.3 µs, or 0.5 % of a request, would have to be above the noise${all}`
   const { part, of } = cause
-  const where = [nameOf(part), of.map((one) => `${one.name} ${micros(one)}`).join(', ')]
-  const more = part.difference.value > 0 ? 'more' : 'less'
-  const called = next?.name.replace(`, called by ${part.name}`, ', called by it')
-  const then =
-    next === null
-      ? ''
-      : `; next: ${called === next.name ? nameOf(next) : called}, ${micros(next)} ${endsOf(next.difference)}${next.difference.value * part.difference.value < 0 ? ` ${next.difference.value > 0 ? 'more' : 'less'}` : ''}`
-  const text = where.filter((one) => one !== '').join(': ')
-  return `${micros(part)} µs ${endsOf(part.difference)} ${more} per request are in ${text}${then}${all}`
+  const told = ({ difference: { value } }: Part) => inMicros(Math.abs(value))
+  const word = ({ difference: { value } }: Part) => (value > 0 ? 'more' : 'less')
+  const functions = of.map((one) => `${one.name} ${told(one)}`).join(', ')
+  const where = functions === '' ? nameOf(part) : `${nameOf(part)}: ${functions}`
+  const first = `${told(part)} µs ${endsOf(part.difference)} ${word(part)} per request are in ${where}`
+  if (next === null) return `${first}${all}`
+  const called = next.name.replace(`, called by ${part.name}`, ', called by it')
+  const other = word(next) === word(part) ? '' : ` ${word(next)}`
+  return `${first}; next: ${called === next.name ? nameOf(next) : called}, ${told(next)} ${endsOf(next.difference)}${other}${all}`
 }
 
 type Place = Pick<Part, 'name' | 'file' | 'line'>
@@ -36,10 +36,6 @@ function placeOf({ file, line }: Place): string {
 function nameOf(part: Place): string {
   const place = placeOf(part)
   return part.name === '' || place === '' ? part.name || place : `${part.name} (${place})`
-}
-
-function micros({ difference: { value } }: Part): string {
-  return inMicros(Math.abs(value))
 }
 
 const inMicros = (seconds: number) => (seconds * 1e6).toFixed(1)

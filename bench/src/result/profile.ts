@@ -33,19 +33,11 @@ export type Tree = readonly Frame[]
 
 /** JSON, gzip, base64. */
 export function packTree(tree: Tree): string {
-  const rows = tree.map(({ name, file, line, parent, count }) => [name, file, line, parent, count])
-  return gzipSync(JSON.stringify(rows)).toString('base64')
+  return gzipSync(JSON.stringify(tree)).toString('base64')
 }
 
 export function unpackTree(packed: string): Tree {
-  const rows = JSON.parse(gunzipSync(Buffer.from(packed, 'base64')).toString()) as [
-    string,
-    string,
-    number,
-    number,
-    number,
-  ][]
-  return rows.map(([name, file, line, parent, count]) => ({ name, file, line, parent, count }))
+  return JSON.parse(gunzipSync(Buffer.from(packed, 'base64')).toString())
 }
 
 /** One tree of several: functions with the same names in the same files, called by the same. */

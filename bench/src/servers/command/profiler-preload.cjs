@@ -15,7 +15,7 @@ function serve(path) {
   const [pid, , tid] = require('node:fs').readlinkSync('/proc/thread-self').split('/').map(Number)
   const socket = require('node:net').connect(path).setEncoding('utf8').unref()
   const say = (value) => socket.write(`${JSON.stringify(value)}\n`)
-  say({ pid, tid, cwd: process.cwd(), entry: process.argv[1] ?? '', version: process.version })
+  say({ pid, tid, cwd: process.cwd(), entry: process.argv[1] ?? '' })
   const commands = {
     cpu: (interval) => post(session, 'Profiler', 'start', interval),
     heap: (samplingInterval) => {
@@ -23,7 +23,11 @@ function serve(path) {
       return ask(session, 'HeapProfiler.startSampling', { samplingInterval, ...all })
     },
     'stop-cpu': async () => rowsOf((await ask(session, 'Profiler.stop')).profile.nodes),
-    'stop-heap': async () => rowsOf([(await ask(session, 'HeapProfiler.stopSampling')).profile.head]),
+    'stop-heap': async () => {
+      const { profile } = await ask(session, 'HeapProfiler.stopSampling')
+      // Before, it leaves out what was collected.
+      return Number.parseInt(process.versions.node, 10) < 20 ? [] : rowsOf([profile.head])
+    },
   }
   let rest = ''
   socket.on('error', () => {})

@@ -25,8 +25,6 @@ export type ProfileKind = 'cpu' | 'heap'
 export interface Thread {
   pid: number
   tid: number
-  /** Of its Node: `v26.10.0`. */
-  version: string
 }
 
 interface Connected extends Thread {
