@@ -1,5 +1,6 @@
 import type { Disturbance } from '@startgrid/machine/accounts.ts'
 import type { Slice } from '../result/heat.ts'
+import type { Cell } from '../result/result.ts'
 
 /** What others took while something was measured, and what counts all the same. */
 
@@ -38,6 +39,15 @@ export function keepQuiet<One>(
 /** Who took the core is in several accounts. */
 export function worstPart(disturbance: Disturbance): number {
   return Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
+}
+
+/** Part of the cores that it had and that others left to it; it may be a little above 1. */
+export function coreUse(
+  used: number,
+  { seconds, disturbance }: Pick<Slice, 'seconds' | 'disturbance'>,
+  { given }: Cell['cores'],
+): number {
+  return used / (seconds * given * Math.max(0.05, 1 - worstPart(disturbance)))
 }
 
 /** Measured, and nobody visibly disturbed it. */

@@ -3,7 +3,7 @@ import { plural } from '@startgrid/cli/text.ts'
 import { quantile } from '@startgrid/stats/moments.ts'
 import type { Slice, Trial } from '../result/heat.ts'
 import type { Cell, ConformanceRecord, Result, Settings } from '../result/result.ts'
-import { worstPart } from './disturbance.ts'
+import { coreUse } from './disturbance.ts'
 import { serverSeconds } from './passes.ts'
 
 /** All that the gates look at for one cell of a race: plain data, no figures that depend on how they are combined. */
@@ -82,18 +82,18 @@ const STOLEN = 0.05
 function whyNotBound({ cell, counted, cores, stolen }: Evidence): string | null {
   if (!cell.serverBound || cores === null || stolen > STOLEN) return null
   const quiet = counted.filter(({ disturbed }) => !disturbed)
-  const use = coreUse(cell, quiet)
+  const use = busiestUse(cell, quiet)
   if (use === null || use >= BOUND) return null
   const [who, whose] = cell.topology === 'direct' ? ['the server', 'its'] : ['server and proxy', 'their']
   return `${who} used ${formatPercent(use)} of ${whose} ${cell.cores.given > 1 ? 'cores' : 'core'}`
 }
 
 /** 0 to 1, in the busiest quarter of slices; null if it is not known of every slice, or there is none. */
-function coreUse(cell: Cell, slices: readonly Slice[]): number | null {
-  const uses = slices.map(({ cpuSeconds, disturbance, seconds }) => {
-    const used = serverSeconds(cell, cpuSeconds)
-    // Who took the core is in several accounts. A generator that waits offers nothing meanwhile.
-    return used === null ? null : used / (seconds * (cell.cores.given - worstPart(disturbance)))
+function busiestUse(cell: Cell, slices: readonly Slice[]): number | null {
+  // Who took the core is in several accounts. A generator that waits offers nothing meanwhile.
+  const uses = slices.map((slice) => {
+    const used = serverSeconds(cell, slice.cpuSeconds)
+    return used === null ? null : coreUse(used, slice, cell.cores)
   })
   if (uses.length === 0 || uses.includes(null)) return null
   const known = uses.filter((use) => use !== null)

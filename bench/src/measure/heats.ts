@@ -105,8 +105,9 @@ function openHeats({ experiment, result }: HeatsRun, paces: ReadonlyMap<string, 
     }),
   )
   const done = new Set(result.heats.map(({ race, heat }) => `${race} ${heat}`))
-  return planHeats([...expected.keys()], result.settings.heats, result.seed)
-    .filter(({ race, heat }) => !done.has(`${race} ${heat}`))
+  // Of all races: one that is void does not change the seeds of the others.
+  return planHeats(Object.keys(experiment.races), result.settings.heats, result.seed)
+    .filter(({ race, heat }) => expected.has(race) && !done.has(`${race} ${heat}`))
     .map((heat) => ({ ...heat, expectedMs: expected.get(heat.race) ?? 0 }))
 }
 

@@ -50,7 +50,12 @@ export async function runRace(
   const preparation = {
     ...context,
     experiment,
-    open: (options: OpenOptions) => openCommands(experiment, { ...options, guard, cores }),
+    open: async (options: OpenOptions) => {
+      const opened = await openCommands(experiment, { ...options, guard, cores, seed: result.seed })
+      const given = opened.cores?.servers?.length ?? 1
+      for (const cell of result.cells) cell.cores = { wanted: cores, given }
+      return opened
+    },
   }
   await withPreparedRun(result, preparation, async (prepared) => {
     for (const warning of warnings) prepared.warn(warning)

@@ -28,7 +28,7 @@ export async function runExperiment(
       cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null
     return guard === undefined
       ? openNative(experiment, result.cells, options)
-      : openCommands(experiment, { ...options, guard, cores: 1 })
+      : openCommands(experiment, { ...options, guard, cores: 1, seed: result.seed })
   }
   const running = withPreparedRun(result, { ...context, experiment, open }, async (prepared) => {
     const beganAt = performance.now()

@@ -1,6 +1,6 @@
 import { mean, median } from '@startgrid/stats/moments.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
-import { worstPart } from '../judge/disturbance.ts'
+import { coreUse } from '../judge/disturbance.ts'
 import type { Slice } from '../result/heat.ts'
 import type { Entrant } from './load.ts'
 
@@ -19,7 +19,7 @@ const WARM = 0.07
 export const LEAST_WARMUP_MS = 500
 
 /** Of each system, without its start. */
-export const LEAST_PILOT_MS = 2 * LAST * WINDOW_MS
+export const LEAST_PILOT_MS = (2 * LAST + 1) * WINDOW_MS
 
 interface Warmup {
   ms: number
@@ -58,8 +58,11 @@ export async function learnWarmup(
     const costs = own.map(costOf)
     const warm = median(costs.slice(-LAST))
     const from = costs.findIndex((cost) => cost <= warm * (1 + WARM))
-    const given = entrants[index]?.cell.cores.given ?? 1
-    const uses = own.slice(-LAST).map((slice) => coreUse(slice, given))
+    const { cores = { wanted: 1, given: 1 } } = entrants[index]?.cell ?? {}
+    const uses = own.slice(-LAST).map((slice) => {
+      const { app } = slice.cpuSeconds
+      return app && Math.min(1, coreUse(app, slice, cores))
+    })
     return {
       ms: (from + 1) * WINDOW_MS,
       requests: own.slice(0, from + 1).reduce((sum, slice) => sum + slice.requests, 0),
@@ -70,19 +73,17 @@ export async function learnWarmup(
   })
 }
 
-/** Part of the cores that others left to it. */
-function coreUse({ cpuSeconds: { app }, disturbance, seconds }: Slice, given: number): number | null {
-  return app && Math.min(1, app / (seconds * Math.max(0.05, given - worstPart(disturbance))))
-}
-
 /** CPU per request; time per request where the system does not tell. */
 function costOf({ cpuSeconds: { app }, seconds, requests }: Slice): number {
   return (app ?? seconds) / Math.max(1, requests)
 }
 
-function isSteady(costs: readonly number[]): boolean {
-  if (costs.length < 2 * LAST) return false
+/** At its last two looks, for one may be luck. */
+export function isSteady(costs: readonly number[]): boolean {
+  return costs.length > 2 * LAST && [costs, costs.slice(0, -1)].every(isLevel)
+}
+
+function isLevel(costs: readonly number[]): boolean {
   const before = costs.slice(-2 * LAST, -LAST)
-  const now = costs.slice(-LAST)
-  return median(now) >= median(before) * (1 - STEADY)
+  return median(costs.slice(-LAST)) >= median(before) * (1 - STEADY)
 }

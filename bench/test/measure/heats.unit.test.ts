@@ -7,6 +7,7 @@ import { createStudyResult } from '../../src/experiment/result.ts'
 import { baseOf, measureAtCommonRate } from '../../src/measure/common-rate.ts'
 import { measurePasses, runHeat } from '../../src/measure/heat.ts'
 import { runHeats } from '../../src/measure/heats.ts'
+import { isSteady } from '../../src/measure/warmup.ts'
 import type { ProbeRace } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
 import type { Cell, Warning } from '../../src/result/result.ts'
@@ -87,6 +88,20 @@ test('a cell is warm with as many requests as on a fast machine, and after twice
   const counts = cells.map(({ id }) => warmup.filter((one) => one === id).length)
   deepEqual(counts, [2, 3, 4])
   equal(warmup.at(-1), 'slower', 'in turns')
+})
+
+test('a system is steady when it was at two looks: at the first one it may be luck', () => {
+  const falling = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+  const flat = Array(9).fill(1)
+  deepEqual([falling, flat, flat.slice(1), [8, 7, 6, 5, 6, 5, 5, 5], []].map(isSteady), [
+    false,
+    true,
+    false,
+    false,
+    false,
+  ])
+  // The first eight look level, the next eight do not.
+  equal(isSteady([5, 5, 5, 5, 5, 5, 5, 5, 1, 1, 1]), false)
 })
 
 test('what is drawn is the same for all cells of a pass, another in each slice of warm-up, and repeats by the seed', async () => {

@@ -233,7 +233,7 @@ describe('a commit in a directory of its own', () => {
     return among(files, async () => {
       rmSync(join(repository, 'server/package-lock.json'))
       await see({ build: 'pwd > made.txt' }, ([found]) => {
-        assert.match(readFileSync(join(found?.directory ?? '', '../made.txt'), 'utf8'), /\/working-tree\n$/)
+        assert.match(readFileSync(join(found?.directory ?? '', '../made.txt'), 'utf8'), /\/tree\n$/)
         assert.equal(found?.unlocked.get('local'), '2.0.0')
       })
     })

@@ -1,4 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
+import type { Random } from '@startgrid/stats/random.ts'
 import type { ErrorKind } from './result.ts'
 import type { Matched } from './template.ts'
 
@@ -52,8 +53,15 @@ export class Checker {
   readonly #every: number
   #untilCheck = 0
 
+  readonly #random: Random
+
   /** @param paths how many paths are asked for */
-  constructor({ status = 200, body = [], checkEvery = 100 }: Expectation, paths: number) {
+  constructor(
+    { status = 200, body = [], checkEvery = 100 }: Expectation,
+    paths: number,
+    random: Random = Math.random,
+  ) {
+    this.#random = random
     this.status = status
     const bodies = 'map' in body ? body : new Array<BodyExpectation>(paths).fill(body)
     this.#bodies = bodies.map(comparison)
@@ -66,7 +74,7 @@ export class Checker {
    */
   sample(): boolean {
     if (this.#bodies.length === 0 || this.#untilCheck-- > 0) return false
-    this.#untilCheck = Math.floor(Math.random() * (2 * this.#every - 1))
+    this.#untilCheck = Math.floor(this.#random() * (2 * this.#every - 1))
     return true
   }
 

@@ -51,7 +51,11 @@ class Load implements ConnectionOwner {
     this.#requests = new Requests(options, createRandom((options.seed ?? 1) ^ 0x5bd1e995))
     this.#timeoutMs = options.timeoutMs ?? 5_000
     this.#warmupMs = options.warmupMs ?? 0
-    this.#checker = new Checker(options.expect ?? {}, this.#requests.paths)
+    this.#checker = new Checker(
+      options.expect ?? {},
+      this.#requests.paths,
+      createRandom((options.seed ?? 1) ^ 0x27d4eb2f),
+    )
     this.#tally = new Tally(this.#checker, this.#schedule, options.rate !== undefined)
     this.#pool = new Pool({ target, method, template: new ResponseTemplate(), connections, fresh }, this)
   }

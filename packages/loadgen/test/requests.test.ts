@@ -72,6 +72,12 @@ test('the first response is sampled, then one in n on average, at uneven distanc
   assert.deepEqual([Math.min(...distances), Math.max(...distances)], [1, 19])
   // 10,000 samples expected; the standard deviation is about 55.
   assert.ok(Math.abs(places.length - 10_000) < 400, `${places.length}`)
+  const drawn = (seed: number) => {
+    const seeded = new Checker({ body: exactly('a') }, 1, createRandom(seed))
+    return Array.from({ length: 1000 }, () => Number(seeded.sample())).join('')
+  }
+  assert.equal(drawn(1), drawn(1), 'a seed repeats it')
+  assert.notEqual(drawn(1), drawn(2))
   assert.equal(new Checker({}, 1).sample(), false, 'without a body to expect')
 })
 

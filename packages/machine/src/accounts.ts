@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { type CoreClock, findCoreClock, readInterrupts, TICK_SECONDS } from './core-clock.ts'
-import { type Cores, readSiblings } from './cores.ts'
+import { type AllCores, type Cores, readSiblings } from './cores.ts'
 import { readOr, readStat, readText, sumOf } from './proc.ts'
 
 /** CPU time that was used, in seconds; null where the system does not tell. */
@@ -16,7 +16,7 @@ export interface Disturbance {
   serverWait: number | null
   /** It was ready to run, but waited for another process, or the host of this virtual machine had stopped its core. */
   generatorWait: number | null
-  /** CPU time of others on the core of the servers. */
+  /** CPU time of others on the cores of the servers, of all that these have. */
   serverForeign: number | null
   generatorForeign: number | null
 }
@@ -28,7 +28,7 @@ export interface Subject {
   proxy: readonly number[]
   generator: readonly number[]
   /** Null if processes cannot be pinned: then the core does not tell them from others. */
-  cores: Cores | null
+  cores: (Cores & Partial<AllCores>) | null
 }
 
 /** The kernel's accounts at one time. */
@@ -40,6 +40,8 @@ export interface Sample {
   appTicks?: number | undefined
   proxy: Processes | undefined
   generator: Processes | undefined
+  /** How many the servers have. */
+  serverCores: number
   /** Seconds for which the cores worked for any process. */
   serverCore: number | undefined
   generatorCore: number | undefined
@@ -60,13 +62,18 @@ type Processes = ReadonlyMap<number, ProcessAccount>
  */
 export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
   const clock = clockOf()
-  const cpus = cores && { server: coreOf(cores.server, cores), generator: coreOf(cores.generator, cores) }
+  const { servers = cores ? [cores.server] : [] } = cores ?? {}
+  const cpus = cores && {
+    server: [...new Set(servers.flatMap((cpu) => coreOf(cpu, cores)))],
+    generator: coreOf(cores.generator, cores),
+  }
   return {
     at: performance.now(),
     app: app && readProcesses(app),
     appTicks: app && sumOf(app, readTicks),
     proxy: readProcesses(proxy),
     generator: generator.length > 0 ? readProcesses(generator) : undefined,
+    serverCores: Math.max(1, servers.length),
     serverCore: cpus ? clock.read(cpus.server) : undefined,
     generatorCore: cpus ? clock.read(cpus.generator) : undefined,
     uncertainty: clock.uncertainty,
@@ -114,9 +121,9 @@ export function compareSamples(
   const tellsStops = generatorCpu !== undefined && !after.isApart
   const stopped = tellsStops ? pollingSeconds - generatorCpu / (waits.length || 1) : 0
   const interrupts = 1 + (after.interrupts - before.interrupts) / (used.servers || 1)
-  const part = (one: number | undefined) => {
+  const part = (one: number | undefined, cores = 1) => {
     if (one === undefined) return null
-    return seconds > 0 ? Math.min(1, one / seconds) : 0
+    return seconds > 0 ? Math.min(1, one / seconds / cores) : 0
   }
   /** What others certainly used, that is, minus the possible reading error. */
   const foreign = (core: 'serverCore' | 'generatorCore', ours: number | undefined) => {
@@ -134,7 +141,7 @@ export function compareSamples(
     disturbance: {
       serverWait: part(servers && unexplainedWait(servers)),
       generatorWait: part(waits.length === 0 ? undefined : Math.max(...waits, stopped)),
-      serverForeign: part(foreign('serverCore', used.servers)),
+      serverForeign: part(foreign('serverCore', used.servers), after.serverCores),
       // Of several, the first one runs on the generator's core.
       generatorForeign: part(foreign('generatorCore', totalOf(generator?.slice(0, 1)))),
     },
@@ -175,9 +182,11 @@ export function hasExactClock(): boolean {
   return clockOf().uncertainty === 0
 }
 
-/** A logical CPU and its siblings, except one that we use. */
-function coreOf(cpu: number, { server, generator }: Cores): number[] {
-  return readSiblings(cpu).filter((one) => one === cpu || (one !== server && one !== generator))
+/** A logical CPU and its siblings, except those that we use. */
+function coreOf(cpu: number, cores: Cores & Partial<AllCores>): number[] {
+  const { server, generator, servers = [server], generators = [generator] } = cores
+  const used = [...servers, ...generators]
+  return readSiblings(cpu).filter((one) => one === cpu || !used.includes(one))
 }
 
 /** The accounts of one thread so far, in nanoseconds. */

@@ -24,6 +24,7 @@ const NOTHING: Sample = {
   app: new Map(),
   proxy: new Map(),
   generator: new Map(),
+  serverCores: 1,
   serverCore: 10,
   generatorCore: 20,
   uncertainty: 0,
@@ -83,6 +84,8 @@ test('foreign CPU is what the core certainly worked without us, unknown if the c
   near(foreign({ serverCore: 10.9, uncertainty: 0.04 }), 0.06)
   near(foreign({ serverCore: 10.75 }), 0)
   near(foreign({ serverCore: 12.9 }), 1)
+  // On two cores, of which a neighbour used 0.3 s, the servers used 0.8 s.
+  near(foreign({ serverCore: 11.1, serverCores: 2 }), 0.15)
   assert.equal(foreign({ serverCore: undefined }), null)
   assert.equal(foreign({ app: undefined, serverCore: 11 }), null)
 })

@@ -18,6 +18,8 @@ interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress
   guard: Guard
   /** Of the servers, at most; each of them has all. */
   cores: number
+  /** Of the order in which they start. */
+  seed: number
 }
 
 /**
@@ -26,10 +28,10 @@ interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress
  */
 export async function openCommands(
   experiment: Experiment,
-  { guard, warn, signal, progress, cores: most }: CommandOptions,
+  { guard, warn, signal, progress, seed, cores: most }: CommandOptions,
 ): Promise<Opened> {
   const cores = chooseCores(most, warn)
-  const random = createRandom(Date.now() % 2 ** 32)
+  const random = createRandom(seed)
   /** Commands that did not heed SIGTERM once are not asked for long again. */
   const deaf = new Set<string>()
   const start = async (
