@@ -1,10 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import type { Binary } from './find/command.ts'
-import { cacheDirectory } from './find/download.ts'
 import { requireNginx } from './find/find.ts'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from './render/address.ts'
 import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/render.ts'
@@ -30,7 +29,6 @@ const OPTIONS = {
   ),
   assets: text('DIR', 'serve /assets/ from there instead of asking the app'),
   workers: text('N', 'worker processes, default 1'),
-  'no-download': flag('do not download an NGINX if none is installed'),
   help: flag('this text', { short: 'h' }),
 }
 
@@ -46,21 +44,22 @@ system's own.
 Options of start:
 ${helpOf(OPTIONS)}
 
-STARTGRID_NGINX=path|download|/path/of/nginx says which NGINX to use.
+STARTGRID_NGINX=/path/of/nginx says which NGINX to use.
 
 Exit codes: 0 done, or nothing to do; 1 failed; 2 not understood; 3 status: it
 does not run.
 `
 
 /** The files of a user's one background NGINX: in $XDG_RUNTIME_DIR, which ends with the session, or in the cache. */
-const DIR = join(process.env.XDG_RUNTIME_DIR || join(cacheDirectory(), 'run'), 'startgrid-nginx')
+const CACHE = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
+const DIR = join(process.env.XDG_RUNTIME_DIR || join(CACHE, 'startgrid/run'), 'startgrid-nginx')
 const PID_FILE = join(DIR, 'nginx.pid')
 const CONFIG = join(DIR, 'nginx.conf')
 const STATE = join(DIR, 'state.json')
 
 /** What is stored beside the files of NGINX. */
 interface State {
-  readonly binary: Binary
+  readonly path: string
   /** For a person: which NGINX, from where to where. */
   readonly summary: string
 }
@@ -94,11 +93,11 @@ async function start(values: Values<typeof OPTIONS>): Promise<number> {
   const running = findRunning()
   if (running !== undefined)
     throw new Error(`NGINX is running already: ${running.summary} Stop it first with pnpm nginx stop.`)
-  const nginx = await requireNginx({ download: !values['no-download'] })
+  const nginx = await requireNginx()
   rmSync(DIR, { recursive: true, force: true })
   const setup = await setUp(nginx, wanted, { dir: DIR, workers })
   writeFileSync(CONFIG, setup.config)
-  const { pid = 0 } = leave({ binary: nginx.binary, dir: DIR })
+  const { pid = 0 } = leave({ path: nginx.path, dir: DIR })
   await awaitResponses(setup, () => isRunning(pid)).catch((error: unknown) => {
     if (isRunning(pid)) process.kill(pid, 'SIGTERM')
     const log = readErrors(DIR)
@@ -108,7 +107,7 @@ async function start(values: Values<typeof OPTIONS>): Promise<number> {
   const scheme = front.topology === 'nginx-tls' ? 'https' : 'http'
   const apps = upstreamsOf(front).map(formatUpstream).join(' and ')
   const summary = `${nginx.describe()}: ${scheme}://${formatAddress(listen)} to ${apps}.`
-  const state: State = { binary: nginx.binary, summary }
+  const state: State = { path: nginx.path, summary }
   writeFileSync(STATE, JSON.stringify(state))
   return say(`Started ${summary}`)
 }

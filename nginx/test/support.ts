@@ -13,8 +13,8 @@ import { findNginx } from '../src/find/find.ts'
 import type { Front } from '../src/render/render.ts'
 import { type Instance, startNginx } from '../src/run/instance.ts'
 
-/** The NGINX to test with, if there is one: it is not downloaded for that. */
-const found = await findNginx({ download: false })
+/** The NGINX to test with, if there is one. */
+const found = await findNginx()
 export const nginx = found.kind === 'none' ? undefined : found
 /** For `skip`: false, or the reason and the command that helps. */
 export const skip = found.kind === 'none' && found.describe()

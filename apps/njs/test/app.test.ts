@@ -15,7 +15,7 @@ import { createOptions } from '#shared/testing/app.ts'
 import { renderConfig } from '../src/render.ts'
 import { start } from './start.ts'
 
-const nginx = await findNginx({ download: false })
+const nginx = await findNginx()
 const skip =
   nginx.kind === 'none' ? nginx.describe() : nginx.njs === undefined && `${nginx.describe()} has no njs`
 

@@ -12,7 +12,7 @@ import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what
 import { renderConfig } from '../src/render.ts'
 
 const APP = join(import.meta.dirname, '..')
-const nginx = await findNginx({ download: false })
+const nginx = await findNginx()
 const skip =
   nginx.kind === 'none' ? nginx.describe() : nginx.njs === undefined && `${nginx.describe()} has no njs`
 

@@ -40,8 +40,6 @@ const OUTPUT = {
   help: flag('this list'),
 }
 
-const DOWNLOAD = { 'no-download': flag('does not download an NGINX if this machine has none') }
-
 export const GRID = {
   only: text('NAMES', 'frameworks, apps or roles, with commas: fastify,koa/ssr'),
   role: text('NAMES', ROLES.join(', ')),
@@ -53,7 +51,6 @@ export const GRID = {
   latency: flag('also p50 and p99, at one rate for all: 10 minutes'),
   seed,
   'dry-run': dryRun,
-  ...DOWNLOAD,
   ...OUTPUT,
 }
 
@@ -66,7 +63,7 @@ export const STUDY = {
   'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
   seed,
   'dry-run': dryRun,
-  ...DOWNLOAD,
+  'no-download': flag('leaves out what a study would have to download'),
   ...OUTPUT,
 }
 
@@ -129,7 +126,6 @@ export function readOptions(args: readonly string[]) {
     /** No heat begins that would end later. If the number of heats was not given, there are as many as fit. */
     maxTimeMs: values['max-time'],
     seed: values.seed,
-    download: !values['no-download'],
     dryRun: values['dry-run'],
   }
 }

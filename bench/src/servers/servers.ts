@@ -34,7 +34,7 @@ export interface OpenOptions {
   warn(warning: Warning): void
   /** An abort ends what takes long. */
   signal: AbortSignal
-  /** Whether NGINX may be fetched if this machine has none. */
+  /** Whether what a study needs may be fetched. */
   download: boolean
 }
 

@@ -15,7 +15,7 @@ import { analysed, golden } from '../fixtures/golden.ts'
 
 /** What only a process shows of commands but `race`. */
 
-const nginx = await findNginx({ download: false })
+const nginx = await findNginx()
 
 test('a short run: tables, result and reports, the same as JSON, and nothing left running', async () => {
   const words = ['--only', 'node,njs', '--role', 'status', ...SHORT, '--json', 'r.json', '--seed', '7']

@@ -20,7 +20,7 @@ import { golden } from '../fixtures/golden.ts'
 
 test('options are read', () => {
   const line =
-    '--quick --heats 5 --connections 128 --seed 12 --topology nginx,direct,nginx --json - --output there --no-download --dry-run --latency --max-time 10m'
+    '--quick --heats 5 --connections 128 --seed 12 --topology nginx,direct,nginx --json - --output there --dry-run --latency --max-time 10m'
   const { apps: _, ...options } = readOptions(line.split(' '))
   assert.deepEqual(options, {
     topologies: ['nginx', 'direct'],
@@ -32,10 +32,8 @@ test('options are read', () => {
     dryRun: true,
     json: '-',
     output: 'there',
-    download: false,
     seed: 12,
   })
-  assert.equal(readOptions([]).download, true)
   assert.notEqual(readOptions([]).seed, readOptions([]).seed)
 })
 

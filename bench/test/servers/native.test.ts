@@ -17,7 +17,7 @@ function coresOf(pid: number): string[] {
   return [...new Set(statuses.map((status) => /^Cpus_allowed_list:\s+(\S+)$/m.exec(status)?.[1] ?? ''))]
 }
 
-const found = await findNginx({ download: false })
+const found = await findNginx()
 const nginx = found.kind === 'none' ? undefined : found
 const app = { package: 'apps/node', role: 'hello' }
 const proxy = { front: 'nginx' } as const
@@ -91,7 +91,7 @@ function nginxOf(version: string, engine: 'njs' | 'qjs' | undefined): Nginx {
     njs,
     keepaliveMinTimeout: true,
     http2: 'directive',
-    binary: { path: '/usr/sbin/nginx', env: {} },
+    path: '/usr/sbin/nginx',
     describe: () => version,
   }
 }

@@ -23,7 +23,7 @@ import { workerPool } from '../../studies/worker-pool/study.ts'
 
 /** Equal work: what systems of studies respond with that are no apps of the grid, each started alone. */
 
-const found = await findNginx({ download: false })
+const found = await findNginx()
 const nginx = found.kind === 'none' ? undefined : found
 const skip = found.kind === 'none' && found.describe()
 

@@ -3,16 +3,7 @@ import { execFile } from 'node:child_process'
 /** A program with its arguments, ready for `spawn` or `run`. */
 export interface Command {
   readonly file: string
-  readonly args: readonly string[]
-  /** Added to this process's environment. */
-  readonly env?: Readonly<Record<string, string>>
-  readonly cwd?: string
-}
-
-/** An NGINX on this machine: its program, and what it needs in its environment (the libraries of an unpacked one). */
-export interface Binary {
-  readonly path: string
-  readonly env: Readonly<Record<string, string>>
+  readonly args: string[]
 }
 
 /** How a command ended. `code` is undefined if it could not be started or ran into its time limit. */
@@ -27,15 +18,9 @@ export interface Outcome {
  * @param limitMs milliseconds until it is killed
  */
 export function run(command: Command, limitMs = 10_000): Promise<Outcome> {
-  const options = {
-    env: { ...process.env, ...command.env },
-    timeout: limitMs,
-    killSignal: 'SIGKILL' as const,
-    maxBuffer: 16 * 1024 * 1024,
-    ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
-  }
+  const options = { timeout: limitMs, killSignal: 'SIGKILL' as const }
   return new Promise((resolve) => {
-    const child = execFile(command.file, [...command.args], options, (error, stdout, stderr) => {
+    const child = execFile(command.file, command.args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : undefined
       const why = error !== null && code === undefined && stderr === '' ? error.message : stderr
       resolve({ code, stdout, stderr: why })

@@ -8,7 +8,7 @@ import { isAbsolute, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Http2, renderTemporaryPaths } from '../render/render.ts'
-import { type Binary, run } from './command.ts'
+import { run } from './command.ts'
 
 /** njs inside one NGINX. */
 interface Njs {
@@ -43,39 +43,39 @@ const MODULE_DIRECTORIES = [
 /**
  * Reads what an NGINX says of itself (`nginx -V`), and lets it serve a request with njs, on each engine. For njs, versions say too little,
  * because builds differ: Debian's njs 0.8.9 refuses QuickJS, which its version has.
- * @param modules a directory with modules, looked at first
+ * @param program its path
  * @returns undefined if the program does not say `nginx version`
  */
-export async function probe(binary: Binary, modules?: string): Promise<Probe | undefined> {
-  const { stderr: build } = await run({ file: binary.path, args: ['-V'], env: binary.env }, 20_000)
+export async function probe(program: string): Promise<Probe | undefined> {
+  const { stderr: build } = await run({ file: program, args: ['-V'] }, 20_000)
   const version = /^nginx version: \S+?\/(\S+)/m.exec(build)?.[1]
   if (version === undefined) return undefined
   // Numbers in a text compare as numbers: 1.9 comes before 1.27.
   const isAtLeast = (least: string) => version.localeCompare(least, 'en', { numeric: true }) >= 0
   return {
     version,
-    njs: await probeNjs(binary, moduleFiles(build, modules)),
+    njs: await probeNjs(program, moduleFiles(build)),
     keepaliveMinTimeout: isAtLeast('1.27.4'),
     http2: isAtLeast('1.25.1') ? 'directive' : 'parameter',
   }
 }
 
 /** The module files worth trying, best first; undefined stands for "compiled in". */
-function moduleFiles(build: string, first: string | undefined): (string | undefined)[] {
+function moduleFiles(build: string): (string | undefined)[] {
   const told = /--modules-path=(\S+)/.exec(build)?.[1]
   const prefix = /--prefix=(\S+)/.exec(build)?.[1]
   const ofBuild = told === undefined ? [] : [isAbsolute(told) ? told : join(prefix ?? '/', told)]
-  const directories = new Set([...(first === undefined ? [] : [first]), ...ofBuild, ...MODULE_DIRECTORIES])
+  const directories = new Set([...ofBuild, ...MODULE_DIRECTORIES])
   const files = [...directories].map((directory) => join(directory, 'ngx_http_js_module.so'))
   return [...files.filter(existsSync), undefined]
 }
 
-async function probeNjs(binary: Binary, files: readonly (string | undefined)[]): Promise<Njs | undefined> {
+async function probeNjs(program: string, files: readonly (string | undefined)[]): Promise<Njs | undefined> {
   const directory = await mkdtemp(join(tmpdir(), 'startgrid-probe-'))
   try {
     for (const module of files) {
       for (const engine of ['qjs', 'njs'] as const) {
-        const version = await responseOf(binary, directory, module, engine)
+        const version = await responseOf(program, directory, module, engine)
         if (version !== undefined) return { version, engine, module }
       }
     }
@@ -87,7 +87,7 @@ async function probeNjs(binary: Binary, files: readonly (string | undefined)[]):
 
 /** The njs version that a handler reports, if that module and engine really serve a request. */
 async function responseOf(
-  binary: Binary,
+  program: string,
   directory: string,
   module: string | undefined,
   engine: Njs['engine'],
@@ -111,7 +111,7 @@ async function responseOf(
   ]
   await writeFile(config, lines.join('\n'))
   const args = ['-p', directory, '-c', config, '-e', 'stderr']
-  const child = spawn(binary.path, args, { stdio: 'ignore', env: { ...process.env, ...binary.env } })
+  const child = spawn(program, args, { stdio: 'ignore' })
   let runs = true
   const end = () => {
     runs = false

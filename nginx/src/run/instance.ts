@@ -69,9 +69,9 @@ class PortLost extends Error {}
 
 async function start(nginx: Nginx, { cpus, output }: StartOptions, setup: Setup): Promise<Instance> {
   const { dir } = setup
-  const { binary } = nginx
+  const { path } = nginx
   await writeFile(join(dir, 'nginx.conf'), setup.config)
-  const child = hold({ binary, dir, cpus }, output === 'inherit')
+  const child = hold({ path, dir, cpus }, output === 'inherit')
   const pid = child.pid ?? 0
   const errors = collectErrors(child, dir)
   const exited = watch(child)
@@ -85,7 +85,7 @@ async function start(nginx: Nginx, { cpus, output }: StartOptions, setup: Setup)
     await Promise.race([said, sleep(1_000, undefined, { ref: false })])
     throw explain(error, errors(), setup)
   }
-  const master = { pid, dir, binary }
+  const master = { pid, dir, path }
   const stop = async (deadlineMs: number) => {
     await stopMaster(master, deadlineMs)
     await exited

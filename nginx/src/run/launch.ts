@@ -4,7 +4,6 @@ import { closeSync, openSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { until } from '@startgrid/cli/until.ts'
-import type { Binary } from '../find/command.ts'
 import { type Address, formatAddress } from '../render/address.ts'
 import type { MainOptions } from '../render/render.ts'
 import { nginxArguments, readText } from './master.ts'
@@ -12,7 +11,7 @@ import type { Setup } from './setup.ts'
 
 /** How to start one NGINX. */
 interface Start {
-  readonly binary: Binary
+  readonly path: string
   readonly dir: string
   readonly cpus: string | undefined
 }
@@ -57,7 +56,7 @@ export function readErrors(dir: string): string {
  * Logs go through this process and not straight to its standard output: Node makes that non-blocking where it is a pipe, for all
  * who share it. When a reader was slow, `cat` ended with EAGAIN, and NGINX waited for ever as soon as the FIFO was full.
  */
-export function hold({ binary, dir, cpus }: Start, inherit: boolean): ChildProcess {
+export function hold({ path, dir, cpus }: Start, inherit: boolean): ChildProcess {
   const errors = inherit ? undefined : openSync(errorLog(dir), 'a')
   const stdio: StdioOptions = [
     'ignore',
@@ -66,18 +65,9 @@ export function hold({ binary, dir, cpus }: Start, inherit: boolean): ChildProce
   ]
   const fifo = inherit ? standardOutput({ dir }) : ''
   const pinned = cpus === undefined ? [] : ['taskset', '--cpu-list', cpus]
-  const [file = 'sh', ...args] = [
-    ...pinned,
-    'sh',
-    '-c',
-    HOLD,
-    'sh',
-    fifo,
-    binary.path,
-    ...nginxArguments(dir),
-  ]
+  const [file = 'sh', ...args] = [...pinned, 'sh', '-c', HOLD, 'sh', fifo, path, ...nginxArguments(dir)]
   // A session of its own: Ctrl+C in the terminal reaches this process, which then stops NGINX in good order.
-  const child = spawn(file, args, { stdio, env: { ...process.env, ...binary.env }, detached: true })
+  const child = spawn(file, args, { stdio, detached: true })
   if (errors !== undefined) closeSync(errors)
   child.stdout?.pipe(process.stdout, { end: false })
   return child
@@ -93,11 +83,10 @@ export function release(child: ChildProcess): void {
 }
 
 /** Starts NGINX so that it outlives this process. */
-export function leave({ binary, dir }: Pick<Start, 'binary' | 'dir'>): ChildProcess {
+export function leave({ path, dir }: Pick<Start, 'path' | 'dir'>): ChildProcess {
   const errors = openSync(errorLog(dir), 'a')
-  const env = { ...process.env, ...binary.env }
   const stdio: StdioOptions = ['ignore', 'ignore', errors]
-  const child = spawn(binary.path, nginxArguments(dir), { stdio, env, detached: true })
+  const child = spawn(path, nginxArguments(dir), { stdio, detached: true })
   closeSync(errors)
   child.on('error', () => undefined)
   child.unref()

@@ -3,14 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until } from '@startgrid/cli/until.ts'
-import { type Binary, run } from '../find/command.ts'
+import { run } from '../find/command.ts'
 
 /** A running NGINX. */
 export interface Master {
   readonly pid: number
   /** Its directory, with nginx.conf. */
   readonly dir: string
-  readonly binary: Binary
+  /** Its program. */
+  readonly path: string
 }
 
 /** Sends a signal to the master, if it still runs. */
@@ -32,7 +33,7 @@ export function nginxArguments(dir: string, config = 'nginx.conf'): string[] {
 export async function reloadMaster(master: Master, config: string, errors: () => string): Promise<void> {
   await writeFile(join(master.dir, 'next.conf'), config)
   const args = ['-t', ...nginxArguments(master.dir, 'next.conf')]
-  const { code, stderr } = await run({ file: master.binary.path, args, env: master.binary.env })
+  const { code, stderr } = await run({ file: master.path, args })
   if (code !== 0) throw new Error(explainRejection(stderr))
   await rename(join(master.dir, 'next.conf'), join(master.dir, 'nginx.conf'))
   const workers = Number(/^worker_processes (\d+);$/m.exec(config)?.[1])

@@ -5,6 +5,7 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm eject --framework': 'name the app: pnpm eject fastify/ssr ../my-app',
   '--with metrics': 'choose --with telemetry and set OTEL_METRICS_EXPORTER=prometheus',
   'pnpm bench --docker': 'docker compose run --rm bench runs the benchmark in a container',
+  'pnpm bench --no-download': 'nothing is downloaded',
   'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
   'pnpm bench --target': 'pnpm bench race URL measures a server that already runs',
   'pnpm bench compare': 'pnpm bench race --git REF compares this directory with a commit, in pairs',

@@ -68,7 +68,7 @@ export async function surviveCommand(args: readonly string[], program: string): 
   const named = readNamed(values)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const nginx = await findNginx({ download: false })
+  const nginx = await findNginx()
   const guard = new Guard()
   const beganAt = performance.now()
   progress.begin((COMMAND_MS * faults.length) / ANY.length)

@@ -13,7 +13,7 @@ import type { Program } from '../program.ts'
 /** `pnpm bench`: races cells in heats. @returns the exit code */
 export async function gridCommand(args: readonly string[], program: Program): Promise<number> {
   const options = readOptions(args)
-  const { download, dryRun } = options
+  const { dryRun } = options
   const experiment = gridExperiment(options)
   const result = createResult(experiment, options, commandOf('pnpm bench', args, options.seed))
   assertFits(result)
@@ -22,7 +22,7 @@ export async function gridCommand(args: readonly string[], program: Program): Pr
     return 0
   }
   const measure: Measure = async (context) => {
-    await runExperiment(experiment, result, { ...context, download })
+    await runExperiment(experiment, result, { ...context, download: false })
     return result
   }
   return measureAndReport([measure], options, program)

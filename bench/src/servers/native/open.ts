@@ -39,11 +39,11 @@ export async function openNative(
 async function findUsualNginx(
   experiment: Experiment,
   cells: readonly Cell[],
-  { download, signal, warn, progress }: OpenOptions,
+  { signal, warn, progress }: OpenOptions,
 ): Promise<Nginx | undefined> {
   const needing = cells.filter((cell) => needsNginx(systemOf(experiment, cell)))
   if (needing.length === 0) return undefined
-  const found = await orAborted(findNginx({ download }), signal)
+  const found = await orAborted(findNginx(), signal)
   if (found === undefined) return undefined
   const nginx = found.kind === 'none' ? undefined : found
   if (found.kind === 'none')
