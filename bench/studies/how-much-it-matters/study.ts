@@ -51,7 +51,7 @@ const pairsOf = (frameworks: readonly Framework[]): Costs['pairs'] =>
   frameworks.filter((one) => one !== BASE).map(({ title }) => [title, base] as const)
 
 /** The frameworks of the headline, the dearer one first: chosen before anything was measured, because the best and the worst are so by chance. */
-export const HEADLINE = ['koa', 'fastify'] as const
+const HEADLINE = ['koa', 'fastify'] as const
 const [over, under] = HEADLINE.map((name) => findFramework(name).title)
 
 const helloCosts = (title: string, frameworks: readonly Framework[]): Costs => ({

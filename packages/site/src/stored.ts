@@ -5,7 +5,6 @@ import { ratioText, verdictOf } from '@startgrid/bench/src/report/study.ts'
 import type { ClaimResult } from '@startgrid/bench/src/result/figures.ts'
 import type { Result } from '@startgrid/bench/src/result/result.ts'
 import { readResult } from '@startgrid/bench/src/result/result-file.ts'
-import { formatRank } from '@startgrid/cli/numbers.ts'
 import { nameMachine } from '@startgrid/machine/machine.ts'
 import { ROOT } from './documents.ts'
 
@@ -37,17 +36,6 @@ export function inGroups(entries: readonly StandingEntry[]): StandingEntry[] {
   const key = ({ places: { rate }, spec }: StandingEntry) =>
     [rate?.from ?? 99, rate?.to ?? 99].map((place) => String(place).padStart(3, '0')).join() + spec.title
   return entries.toSorted((a, b) => key(a).localeCompare(key(b)))
-}
-
-/** Who ties with whom, best first: from the ranges of ranks. Somebody can be in two groups. */
-export function groupsOf(entries: readonly StandingEntry[]): StandingEntry[][] {
-  const ranked = entries.filter(({ places }) => places.rate !== null)
-  const ends = ranked.map(({ places }) => places.rate?.to ?? 0)
-  return ends.flatMap((end, start) => (end > (ends[start - 1] ?? 0) ? [ranked.slice(start, end)] : []))
-}
-
-export function placeOf({ places: { rate } }: StandingEntry): string {
-  return rate === null ? 'void' : formatRank(rate)
 }
 
 /** A claim of a study. */

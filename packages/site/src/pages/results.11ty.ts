@@ -6,12 +6,12 @@ import { nameOf, type Result } from '@startgrid/bench/src/result/result.ts'
 import {
   formatMegabytes,
   formatMicros,
+  formatRank,
   formatRate,
   formatRatioInterval,
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
-import { listOf } from '@startgrid/cli/text.ts'
-import { groupsOf, inGroups, type Machine, placeOf, readMachines } from '../stored.ts'
+import { inGroups, type Machine, readMachines } from '../stored.ts'
 
 /** Results: every race of every machine. A script shows one at a time; without it all are there. */
 export function render(): string {
@@ -68,17 +68,12 @@ function raceSection(standing: Standing, { name, result }: Machine): Markup {
   const id = `${name}-${race}-${topology}`
   const entries = inGroups(standing.entries)
   const chart = chartOf(standing, entries)
-  const groups = groupsOf(standing.entries).map((group) =>
-    listOf(inGroups(group).map(({ spec }) => nameOf(spec))),
-  )
   return html`<section data-role="${race}" data-topology="${topology}" aria-labelledby="${id}">
 <h3 id="${id}">${race} ${topology}: ${workload}, ${connections} connections</h3>
 <div class="beside">
 ${chart !== undefined && drawChart(chart)}
 ${table(id, entries, result)}
 </div>
-<p>Groups that were told apart, the fastest first; within a group nothing was shown, and an app can be in two:
-${groups.map((group, index) => html`${index > 0 && '; '}<b>${group}</b>`)}.</p>
 <p class="quiet">This measures it again:</p>
 <pre tabindex="0" role="group" aria-label="Command of ${race} ${topology}"><code>npx ${result.command.replace(/^pnpm/, 'pnpm@12')}</code></pre>
 </section>
@@ -99,7 +94,7 @@ function chartOf({ race, topology }: Standing, entries: readonly StandingEntry[]
 }
 
 const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: Result) => string][] = [
-  ['place', placeOf],
+  ['place', ({ places: { rate } }) => (rate === null ? 'void' : formatRank(rate))],
   [
     '× node (95 %)',
     ({ places }) => (places.rate?.ratio == null ? '' : formatRatioInterval(places.rate.ratio)),
