@@ -1,4 +1,4 @@
-import { type Experiment, isRanked, type Measured as Quotable, type Step } from '../result/experiment.ts'
+import { type Experiment, isRanked, type Step } from '../result/experiment.ts'
 import type { Analysis, CellFigures, StepResult } from '../result/figures.ts'
 import type { Heat } from '../result/heat.ts'
 import { ALL_METRICS, type MainMetric } from '../result/metrics.ts'
@@ -31,12 +31,7 @@ export function analyse(
     return rate === undefined ? [] : [{ race: name, rate }]
   })
   const ranked = Object.keys(races).filter((name) => isRanked(races[name]))
-  const context = {
-    cells: measured.cells,
-    figures: cells,
-    ratio: comparisons.ratio,
-    measured: quotable(cells, openRates),
-  }
+  const context = { cells: measured.cells, figures: cells, ratio: comparisons.ratio }
   const findings = findingsOf(measured, twin, comparisons.compare)
   return {
     findings,
@@ -123,21 +118,5 @@ function stepOf({ what, race, from, to }: Step, comparisons: Comparisons): StepR
     cpu: before && after && { from: before.value, to: after.value },
     // Where the system does not tell CPU time, a busy core has a time per response.
     ratio: comparisons.ratio(race, 'cpu', to, from) ?? comparisons.ratio(race, 'rate', from, to),
-  }
-}
-
-/** What the reason of a claim may quote. */
-function quotable(cells: readonly CellFigures[], openRates: Analysis['openRates']): Quotable {
-  const find = (race: string, system: string) =>
-    cells.find((one) => one.race === race && one.system === system && one.void === null)
-  return {
-    value: (race, system, metric) => find(race, system)?.figures[metric]?.value,
-    cpu: (race, system) => {
-      const { app, proxy } = find(race, system)?.cpu ?? {}
-      return { app: app ?? undefined, proxy: proxy ?? undefined }
-    },
-    upstreamConnections: (race, system) => find(race, system)?.upstreamConnections ?? undefined,
-    coreUse: (race, system) => find(race, system)?.coreUse ?? undefined,
-    openRate: (race) => openRates.find((one) => one.race === race)?.rate,
   }
 }

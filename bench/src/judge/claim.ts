@@ -1,6 +1,7 @@
+import { formatMicros } from '@startgrid/cli/numbers.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { type Claim, type Measured, publishedRatio } from '../result/experiment.ts'
+import { type Claim, publishedRatio } from '../result/experiment.ts'
 import type { CellFigures, ClaimResult, Verdict } from '../result/figures.ts'
 import { isLatency, type Metric } from '../result/metrics.ts'
 import type { Cell } from '../result/result.ts'
@@ -11,7 +12,6 @@ interface ClaimContext {
   figures: readonly CellFigures[]
   /** @param against the race of `under`; default the same */
   ratio(race: string, metric: Metric, over: string, under: string, against?: string): Interval | null
-  measured: Measured
 }
 
 export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
@@ -32,8 +32,27 @@ export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
     ratio,
     verdict,
     undecided: undecided ?? (verdict === 'undecided here' ? whyOpen(published) : null),
-    because: ratio === null ? null : (claim.because?.(context.measured) ?? null),
+    because: ratio === null ? null : becauseOf(claim, context),
   }
+}
+
+/** What each costs in CPU, where it is known, and what figures do not say: a sentence or two. */
+function becauseOf(
+  { race, against = race, over, under, because }: Claim,
+  { cells, figures }: ClaimContext,
+): string | null {
+  const costs = [
+    [against, under],
+    [race, over],
+  ].flatMap(([name, system]) => {
+    const own = figures.find((one) => one.race === name && one.system === system && one.void === null)
+    const title = cells.find(({ id }) => id === own?.cell)?.title
+    const { figures: { cpu } = {}, cpu: { proxy } = { proxy: null } } = own ?? {}
+    if (cpu === undefined) return []
+    return `${formatMicros(cpu.value)} µs on ${title}${proxy ? ` (NGINX ${formatMicros(proxy)})` : ''}`
+  })
+  const said = costs.length < 2 ? [] : [`CPU for each: ${costs.join(', ')}.`]
+  return [...said, because ?? []].flat().join(' ') || null
 }
 
 /** Why the ratio, if there is one, may not decide: a clause. Null if it may. */

@@ -212,8 +212,8 @@ export interface Claim {
   under: string
   /** The published figures, in the same order and any one unit: the ratio is their quotient. */
   published: readonly [over: number, under: number]
-  /** Why it comes out as it does, as measured: a sentence or two. Called only if there are figures. */
-  because?(measured: Measured): string | null
+  /** Why it comes out as it does, where figures do not say it: a sentence. */
+  because?: string
 }
 
 /** What one thing costs: CPU per request of `to` less that of `from`. */
@@ -240,20 +240,6 @@ export interface Costs {
   pairs: readonly (readonly [over: string, under: string])[]
   /** The pair of the headline. */
   headline?: readonly [over: string, under: string]
-}
-
-/** What a reason may quote; undefined where it was not measured. */
-export interface Measured {
-  /** Geometric mean over launches. */
-  value(race: string, system: string, metric: Metric): number | undefined
-  /** CPU seconds per request: of the app, and of NGINX. */
-  cpu(race: string, system: string): { app: number | undefined; proxy: number | undefined }
-  /** Connections that NGINX opened to the app, per request (Linux). */
-  upstreamConnections(race: string, system: string): number | undefined
-  /** Part of their cores that the servers used, 0 to 1. */
-  coreUse(race: string, system: string): number | undefined
-  /** Requests per second at which the race's latencies were measured. */
-  openRate(race: string): number | undefined
 }
 
 export function isProbe(race: Race): race is ProbeRace {

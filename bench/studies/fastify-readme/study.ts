@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { formatRatio } from '@startgrid/cli/numbers.ts'
-import type { Claim, Measured, Step, Study, System } from '../../src/result/experiment.ts'
+import type { Claim, Step, Study, System } from '../../src/result/experiment.ts'
 import { whyNotInstalled } from '../installed.ts'
 import { type Tool, toolRace } from '../tool.ts'
 
@@ -102,7 +101,6 @@ const claim = (
   says: string,
   [faster, slower]: readonly [string, string],
   [fast, slow]: readonly [number, number],
-  because?: Claim['because'],
 ): Claim => ({
   id,
   says,
@@ -111,7 +109,6 @@ const claim = (
   over: slower,
   under: faster,
   published: [1 / slow, 1 / fast],
-  ...(because && { because }),
 })
 
 const FASTIFY = 'fastify published'
@@ -139,7 +136,6 @@ export const fastifyReadme: Study = {
       'Fastify is 5.4 times as fast as Express (77,193 and 14,200 per second)',
       [FASTIFY, 'express published'],
       [77_193, 14_200],
-      explainStages,
     ),
     claim(
       'http',
@@ -158,7 +154,6 @@ export const fastifyReadme: Study = {
       "Hono's README: 3.1 times as fast as Express 5 (74,429 and 24,380)",
       ['hono-text', 'express-text'],
       [74_428.96, 24_380.41],
-      explainHono,
     ),
   ],
   steps: [
@@ -174,26 +169,4 @@ export const fastifyReadme: Study = {
     ),
     { what: 'Fastify: no schema', race: RACE, from: FASTIFY, to: 'no-schema' },
   ],
-}
-
-/** The ratio after each change. */
-function explainStages({ value }: Measured): string | null {
-  const ratios = NAMES.flatMap((name) => {
-    const [express, fastify] = (['express', 'fastify'] as const).map((one) =>
-      value(RACE, `${one} ${name}`, 'cpu'),
-    )
-    return express && fastify ? `${STAGES[name]?.what} ${formatRatio(express / fastify)}` : []
-  })
-  return ratios.length < NAMES.length
-    ? null
-    : `Express over Fastify in CPU per response: ${ratios.join(', ')}.`
-}
-
-function explainHono({ value }: Measured): string | null {
-  const [plain, production] = ['express-text', 'express-text-production'].map((name) =>
-    value(RACE, name, 'cpu'),
-  )
-  const hono = value(RACE, 'hono-text', 'cpu')
-  if (!plain || !production || !hono) return null
-  return `With NODE_ENV=production, Express costs ${formatRatio(production / hono)} times as much as Hono, and without it ${formatRatio(plain / hono)} times.`
 }

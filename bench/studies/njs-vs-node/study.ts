@@ -1,6 +1,5 @@
-import { formatCost, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { pageOf, WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, Measured, ProbeRace, Study, System, Workload } from '../../src/result/experiment.ts'
+import type { Claim, ProbeRace, Study, System, Workload } from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
 
 type Role = 'hello' | 'ssr'
@@ -70,7 +69,6 @@ const claim = (
   over: `${race}-${over}`,
   under: `${race}-${under}`,
   published: [PUBLISHED[race][over], PUBLISHED[race][under]],
-  because: (measured) => compareCpu(measured, race, over, under),
   ...more,
 })
 
@@ -95,13 +93,13 @@ export const njsVsNode: Study = {
     claim('hello', 'njs', 'koa', 'njs is 1.38 times as fast as Koa'),
     claim('hello', 'njs', 'jitless', 'njs is 7.9 times as fast as Koa without a compiler'),
     claim('hello', 'njs-8', 'njs', 'eight workers of njs are no faster than one', {
-      because: () =>
+      because:
         'In the source one worker and eight served the same 55,000 per second, so that something else than the workers was the limit: the generator and the system had the same eight cores.',
     }),
     claim('ssr', 'koa', 'njs', 'Koa is 14.2 times as fast as one worker of njs'),
     claim('ssr', 'koa', 'njs-8', 'Koa is 2.4 times as fast as eight workers of njs'),
     claim('ssr', 'jitless', 'njs', 'Koa without a compiler is 3.7 times as fast as one worker of njs', {
-      because: (measured) => explainInterpretation(measured) ?? compareCpu(measured, 'ssr', 'jitless', 'njs'),
+      because: "Both interpret; njs also makes a context with React's bundle for each request.",
     }),
     claim('ssr', 'njs-8', 'jitless', 'eight workers of njs are 1.58 times as fast as Koa without a compiler'),
     claim('ssr', 'njs-8', 'njs', 'eight workers of njs are 5.9 times as fast as one'),
@@ -118,31 +116,4 @@ export const njsVsNode: Study = {
     { what: "QuickJS: the page's bundle, and a refusal", race: 'ssr', from: 'small-qjs', to: 'large-qjs' },
     { what: 'QuickJS: rendering the page', race: 'ssr', from: 'large-qjs', to: 'ssr-qjs' },
   ],
-}
-
-function compareCpu({ value }: Measured, race: Role, over: Published, under: Published): string | null {
-  const mine = value(race, `${race}-${over}`, 'cpu')
-  const other = value(race, `${race}-${under}`, 'cpu')
-  if (mine === undefined || other === undefined) return null
-  const systems = { ...HELLO, ...SSR }
-  return (
-    `A request costs ${formatCost(mine)} of CPU on ${systems[`${race}-${over}`]?.title} and ${formatCost(other)} on ` +
-    `${systems[`${race}-${under}`]?.title}.`
-  )
-}
-
-/** Both interpret. The remaining difference is the engine, and a new context with the whole bundle for each request. */
-function explainInterpretation({ value }: Measured): string | null {
-  const cpu = (system: string) => value('ssr', system, 'cpu')
-  const koa = cpu('ssr-koa')
-  const jitless = cpu('ssr-jitless')
-  const page = cpu('ssr-njs')
-  const small = cpu('small-njs')
-  const large = cpu('large-njs')
-  if (!koa || !jitless || !page || !small || !large) return null
-  return (
-    `Both interpret. Interpreting makes Koa's page ${formatRatio(jitless / koa)} times as expensive; njs takes ${formatRatio(page / jitless)} times ` +
-    `that. Of its ${formatCost(page)}, a request as such is ${formatCost(small)}, the context with React's bundle ` +
-    `${formatCost(large - small)} (${formatPercent((large - small) / page)}), and the rest is rendering.`
-  )
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import type { Claim, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
+import type { Claim, Study, System, Workload } from '../../src/result/experiment.ts'
 
 const NODE = 'bench/studies/reverse-proxy/subjects/node'
 
@@ -110,7 +109,6 @@ function claim(
     over: node,
     under: nginx,
     published: [1 / alone, 1 / theirs],
-    because: (measured) => explain(measured, nginx, node),
   }
 }
 
@@ -177,19 +175,4 @@ export const reverseProxy: Study = {
 
 function step(what: string, race: string, from: string, to: string) {
   return { what, race, from, to }
-}
-
-/** By process, on one core, and what two cores would change. */
-function explain({ value, cpu, coreUse }: Measured, nginx: string, node: string): string | null {
-  const race = 'new connections'
-  const alone = value(race, node, 'cpu')
-  const together = value(race, nginx, 'cpu')
-  const { app, proxy } = cpu(race, nginx)
-  const use = coreUse(race, node)
-  if (!alone || !together || !app || !proxy || use === undefined) return null
-  return (
-    `A connection with its request costs ${formatMicros(alone)} µs of CPU on Node alone, and ${formatMicros(app)} on Node and ${formatMicros(proxy)} on NGINX ` +
-    `behind it. With a core each, the busier one would allow ${formatRatio(alone / Math.max(app, proxy))} of the rate of Node alone. At ${RATE} ` +
-    `per second, Node alone used ${formatPercent(use)} of its core.`
-  )
 }

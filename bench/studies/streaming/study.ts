@@ -1,7 +1,6 @@
-import { formatMicros, formatMs, formatPercent } from '@startgrid/cli/numbers.ts'
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { pageOf } from '../../src/experiment/workloads.ts'
-import type { LoadRace, Measured, Study, System, Workload } from '../../src/result/experiment.ts'
+import type { LoadRace, Study, System, Workload } from '../../src/result/experiment.ts'
 import { measurePages } from './probe.ts'
 
 /** A page of 50 items, sent whole or streamed: CPU when nothing of it is slow, and the first byte when something is. */
@@ -110,7 +109,6 @@ export const streaming: Study = {
       over: 'node streamed',
       under: 'node whole',
       published: [34, 56],
-      because: explainCost,
     },
     {
       id: 'gathered',
@@ -129,7 +127,6 @@ export const streaming: Study = {
       over: 'bare gathered',
       under: 'bare whole',
       published: [2, 1],
-      because: explainParts,
     },
   ],
   steps: [
@@ -141,33 +138,4 @@ export const streaming: Study = {
     step('HTTP: each chunk as it comes', 'parts', 'bare gathered', 'bare streamed'),
     step('a web stream instead of a Node one', 'parts', 'bare streamed', 'bare web'),
   ],
-}
-
-/** What streaming costs a page without a slow part, and what it gains for a page with one. */
-function explainCost({ value }: Measured): string | null {
-  const [whole, streamed] = ['whole', 'streamed'].map((sent) => value('page', `node ${sent}`, 'cpu'))
-  const [late, early] = ['gathered', 'streamed'].map((way) =>
-    value('a slow part', `slow ${way}`, 'first-byte'),
-  )
-  if (whole === undefined || streamed === undefined || late === undefined || early === undefined) return null
-  return (
-    `A page of 50 items costs ${formatMicros(whole)} µs of CPU whole and ${formatMicros(streamed)} streamed. If a part of it takes ${SLOW_MS} ms, ` +
-    `the first byte comes after ${formatMs(early * 1e3)} ms instead of ${formatMs(late * 1e3)}.`
-  )
-}
-
-/** Tells React's part from that of HTTP: `gathered` has React's chunks, but sends them at once. */
-function explainParts({ value }: Measured): string | null {
-  const [whole, gathered, streamed] = ['whole', 'gathered', 'streamed'].map((way) =>
-    value('parts', `bare ${way}`, 'cpu'),
-  )
-  if (whole === undefined || gathered === undefined || streamed === undefined) return null
-  const react =
-    whole < gathered && gathered < streamed
-      ? ` React's chunks are ${formatPercent((gathered - whole) / (streamed - whole))} of what streaming adds; the rest is HTTP.`
-      : ''
-  return (
-    `On node:http alone, renderToString takes ${formatMicros(whole)} µs, renderToPipeableStream that is sent at once ${formatMicros(gathered)}, and piped ` +
-    `${formatMicros(streamed)}.${react}`
-  )
 }

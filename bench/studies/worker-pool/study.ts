@@ -1,6 +1,5 @@
-import { formatCost, formatPercent } from '@startgrid/cli/numbers.ts'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import type { Claim, Measured, Study, System } from '../../src/result/experiment.ts'
+import type { Claim, Study, System } from '../../src/result/experiment.ts'
 import { toolRace } from '../tool.ts'
 import { measureMessages } from './messages.ts'
 
@@ -61,7 +60,6 @@ const messages = (
   over: over.join('-'),
   under: under.join('-'),
   published: [PUBLISHED[over[0]][over[1]] ?? Number.NaN, PUBLISHED[under[0]][under[1]] ?? Number.NaN],
-  because: (measured) => compareCpu(measured, over.join('-'), under.join('-')),
 })
 
 const http = (over: string, under: string, says: string, published: Claim['published']): Claim => ({
@@ -72,7 +70,6 @@ const http = (over: string, under: string, says: string, published: Claim['publi
   over,
   under,
   published,
-  because: (measured) => compareUse(measured, over, under),
 })
 
 /** See docs/studies/worker-pool.md. */
@@ -145,24 +142,4 @@ export const workerPool: Study = {
       [49_000, 51_000],
     ),
   ],
-}
-
-function compareCpu({ value }: Measured, over: string, under: string): string | null {
-  const [mine, other] = [over, under].map((system) => value('messages', system, 'cpu'))
-  if (mine === undefined || other === undefined) return null
-  return (
-    `A message costs ${formatCost(mine)} of CPU, workers and all, on ${SYSTEMS[over]?.title} and ${formatCost(other)} on ` +
-    `${SYSTEMS[under]?.title}.`
-  )
-}
-
-function compareUse({ coreUse, value }: Measured, over: string, under: string): string | null {
-  const use = coreUse('http', over)
-  const pooled = value('http', over, 'cpu')
-  const direct = value('http', under, 'cpu')
-  if (use === undefined || pooled === undefined || direct === undefined) return null
-  return (
-    `A request costs ${formatCost(pooled)} of CPU on ${SYSTEMS[over]?.title}, which kept ${formatPercent(use)} of its cores busy, and ` +
-    `${formatCost(direct)} on ${SYSTEMS[under]?.title}.`
-  )
 }

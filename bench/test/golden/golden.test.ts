@@ -126,7 +126,6 @@ const STUDY: Study = {
       over: 'fastify/hello',
       under: 'node/hello',
       published: [8, 10],
-      because: ({ cpu, openRate }) => `${cpu('hello', 'node/hello').app} at ${openRate('hello')}`,
     },
     {
       id: 'latency',
