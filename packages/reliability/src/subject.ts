@@ -161,10 +161,14 @@ export async function tryFault(
   try {
     return await Promise.race([run(), interrupted(subject.signal)])
   } catch (error) {
-    return [certain(name, 'fails', error instanceof Error ? error.message : String(error))]
+    return [certain(name, 'fails', messageOf(error))]
   } finally {
     await subject.end()
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Rejects when a person interrupts: some faults take minutes. */
@@ -173,11 +177,14 @@ async function interrupted(signal: AbortSignal): Promise<never> {
   throw new Error('It was interrupted.')
 }
 
-/** What a busy machine may explain counts if it is found three times in a row. */
-export async function confirmed(attempt: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+/** What a busy machine may explain counts if it is found three times in a row; so does an attempt that fails. @param row of that */
+export async function confirmed(
+  row: string,
+  attempt: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
   let suspects: ReadonlySet<string> | undefined
   for (let left = 2; ; left--) {
-    const findings = await attempt()
+    const findings = await attempt().catch((error: unknown) => [found(row, 'fails', messageOf(error))])
     const isDoubted = ({ kind, isCertain }: Finding) => kind === 'fault' && isCertain === undefined
     const again = findings.filter((one) => isDoubted(one) && (suspects?.has(one.row) ?? true))
     if (left === 0 || again.length === 0)

@@ -109,7 +109,7 @@ test('what a busy machine explains counts three times in a row, a crash at once'
   let count = 0
   const often = (wrong: number, finding = found('a', 'hangs', 'It hung.')) => {
     count = 0
-    return confirmed(async () => [++count <= wrong ? finding : fine('a', 'It is fine.')])
+    return confirmed('a', async () => [++count <= wrong ? finding : fine('a', 'It is fine.')])
   }
   assert.deepEqual([(await often(2))[0]?.kind, count], ['ok', 3])
   assert.deepEqual([(await often(3))[0]?.kind, count], ['fault', 3])

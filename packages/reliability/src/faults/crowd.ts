@@ -22,7 +22,7 @@ const PROBE_MS = 10_000
 export const crowd: Fault = {
   name: 'crowd',
   atOnce: 1,
-  run: (subject) => confirmed(() => tryCrowd(subject)),
+  run: (subject) => confirmed('crowd', () => tryCrowd(subject)),
 }
 
 async function tryCrowd(subject: Subject): Promise<Finding[]> {

@@ -35,7 +35,10 @@ export const keep: Fault = {
   name: 'keep',
   atOnce: 2,
   async run(subject) {
-    return [...(await confirmed(() => tryRequests(subject))), ...(await confirmed(() => tryStream(subject)))]
+    return [
+      ...(await confirmed('memory', () => tryRequests(subject))),
+      ...(await confirmed('stream memory', () => tryStream(subject))),
+    ]
   },
 }
 

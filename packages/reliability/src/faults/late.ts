@@ -28,8 +28,8 @@ export const late: Fault = {
   atOnce: 7, // it waits
   async run(subject) {
     const [streams, promise] = await Promise.all([
-      confirmed(() => tryStream(subject)),
-      confirmed(() => tryPromise(subject)),
+      confirmed('stream', () => tryStream(subject)),
+      confirmed('keep-alive', () => tryPromise(subject)),
     ])
     return [...streams, ...promise]
   },

@@ -40,7 +40,10 @@ export const slow: Fault = {
   name: 'slow',
   atOnce: 3,
   async run(subject) {
-    return [...(await confirmed(() => trySenders(subject))), ...(await confirmed(() => tryReader(subject)))]
+    return [
+      ...(await confirmed('slow senders', () => trySenders(subject))),
+      ...(await confirmed('slow reader', () => tryReader(subject))),
+    ]
   },
 }
 

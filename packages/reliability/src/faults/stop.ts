@@ -35,8 +35,8 @@ export const stop: Fault = {
   atOnce: 2,
   async run(subject) {
     return [
-      ...(await confirmed(() => tryUnderWay(subject))),
-      ...(await confirmed(() => tryHalfSent(subject))),
+      ...(await confirmed('stop', () => tryUnderWay(subject))),
+      ...(await confirmed('half-sent', () => tryHalfSent(subject))),
     ]
   },
 }
@@ -235,7 +235,7 @@ async function tryHalfSent(subject: Subject): Promise<Finding[]> {
 export const restart: Fault = {
   name: 'restart',
   atOnce: 3,
-  run: (subject) => confirmed(() => tryRestart(subject)),
+  run: (subject) => confirmed('start again', () => tryRestart(subject)),
 }
 
 async function tryRestart(subject: Subject): Promise<Finding[]> {
@@ -264,7 +264,7 @@ async function tryRestart(subject: Subject): Promise<Finding[]> {
     const ms = await endOf(copy, performance.now() + patience.graceMs)
     if (ms === undefined)
       return [found(row, 'hangs', `it still runs ${patience.graceMs / 1_000} s after SIGTERM`)]
-    if ('port' in copy.target) await subject.start(copy.target.port)
+    if ('port' in copy.target) await startAgain(subject, copy.target.port)
     const served = readers.responded
     await until('nobody responds', () => readers.responded > served + 50)
   }
@@ -275,4 +275,17 @@ async function tryRestart(subject: Subject): Promise<Finding[]> {
   if (lost > 0)
     return [found(row, 'lost', `${lost} of ${total} ${what}: ${[...tally.failures.keys()][0] ?? 'cut off'}`)]
   return [fine(row, `none of ${total} ${what} was lost (at most ${formatPercent(3 / total)})`)]
+}
+
+/** The port is that of the copy, but a connection of another program may have it for a moment. */
+async function startAgain(subject: Subject, port: number): Promise<void> {
+  for (let left = 10; ; left--) {
+    try {
+      await subject.start(port)
+      return
+    } catch (error) {
+      if (left === 0) throw error
+      await sleep(500)
+    }
+  }
 }
