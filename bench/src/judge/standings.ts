@@ -1,7 +1,6 @@
 import type { Topology } from '@startgrid/grid/apps.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { median } from '@startgrid/stats/moments.ts'
-import { tQuantile } from '@startgrid/stats/student.ts'
 import type { Analysis, CellFigures, RaceFigures } from '../result/figures.ts'
 import type { MainMetric } from '../result/metrics.ts'
 import type { Cell, Result } from '../result/result.ts'
@@ -70,24 +69,6 @@ function placeIn(race: RaceFigures | null, { id }: Cell): Place | null {
   return { from: rank.from, to: rank.to, ratio }
 }
 
-/**
- * The ties of a race, best first: every largest set of neighbouring ranks in which no pair was shown to differ. A cell may be in two of
- * them: A and B may tie, B and C too, and A still beat C.
- */
-export function tiesOf(race: RaceFigures): string[][] {
-  const shown = new Set(race.pairs.filter(isShown).flatMap(({ a, b }) => [`${a}|${b}`, `${b}|${a}`]))
-  const cells = race.ranks.map(({ cell }) => cell)
-  const ends = cells.map((_, start) => {
-    let end = start + 1
-    while (end < cells.length && cells.slice(start, end).every((cell) => !shown.has(`${cell}|${cells[end]}`)))
-      end++
-    return end
-  })
-  return ends.flatMap((end, start) =>
-    end - start > 1 && end > (ends[start - 1] ?? 0) ? [cells.slice(start, end)] : [],
-  )
-}
-
 /** The median half-width of the ratios of rates, as a part of 1; null without intervals. */
 export function typicalWidth({ races }: Pick<Analysis, 'races'>): number | null {
   const widths = races.flatMap(({ metric, baseline, ratios }) =>
@@ -98,16 +79,6 @@ export function typicalWidth({ races }: Pick<Analysis, 'races'>): number | null 
         ),
   )
   return widths.length === 0 ? null : Math.expm1(median(widths))
-}
-
-/**
- * What a half-width becomes with more heats.
- * @param rows cells of a race, the twin included
- */
-export function widthWith(heats: number, now: { width: number; heats: number; rows: number }): number {
-  const quantile = (count: number) => tQuantile(0.975, Math.max(1, (now.rows - 1) * (count - 1)))
-  const ratio = (quantile(heats) / quantile(now.heats)) * Math.sqrt(now.heats / heats)
-  return Math.expm1(Math.log1p(now.width) * ratio)
 }
 
 /** Pairs of apps by rate: how many were shown to differ, of how many. */

@@ -21,8 +21,6 @@ export interface Panel {
   title: string
   /** Best first. */
   dots: readonly Dot[]
-  /** Names that could not be told apart, each a part of the order: they get a bracket. */
-  ties?: readonly (readonly string[])[]
 }
 
 export interface Dot {
@@ -51,10 +49,10 @@ export function ratioChart({
   return { ...chart, panels, columns, axis, mark: 1 }
 }
 
-/** Both ends of the axis that the panels of a chart share, and what it names between them: values, or about how many. */
+/** Both ends of the axis that the panels of a chart share, and the values that it names between them. */
 export interface Scale {
   domain: [number, number]
-  ticks: number[] | number
+  ticks: number[]
 }
 
 /** What is farther out than this factor beyond all others is not drawn, because it would make them look alike; its figure says more. */
@@ -102,7 +100,22 @@ function linearScale(panels: readonly Panel[]): Scale {
     Number.MIN_VALUE,
     ...near.map(({ value, high }) => Math.min(3 * limit, high ?? value)),
   )
-  return { domain: [least, most], ticks: 4 }
+  const rough = (most - least) / 4
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = power * ([10, 5, 2].find((factor) => rough / power >= factor / Math.SQRT2) ?? 1)
+  const first = Math.ceil(least / step)
+  const ticks = Array.from(
+    { length: Math.floor(most / step) - first + 1 },
+    (_, index) => (first + index) * step,
+  )
+  return { domain: [least, most], ticks }
+}
+
+/** Where a value stands on the axis, 0 to 1; what is beyond it stands at its end. */
+export function partAlong(value: number, { axis }: Chart, { domain: [least, most] }: Scale): number {
+  const along = (one: number) => (axis.scale === 'log' ? Math.log(one) : one)
+  const inside = Math.min(most, Math.max(least, value))
+  return (along(inside) - along(least)) / (along(most) - along(least))
 }
 
 /** Of a plot, in columns. A long name leaves as much as `WIDE` for it. */
@@ -122,11 +135,11 @@ export function chartLines(chart: Chart, { columns, color }: { columns: number; 
   const broadest = Math.max(least, widest(panels.map((panel) => panel.title)))
   const beside = Math.max(1, Math.min(wanted, Math.floor((columns + GAP) / (broadest + GAP))))
   const plot = Math.min(WIDEST, Math.floor((columns + GAP) / beside) - GAP - least + NARROWEST)
-  const { domain } = scaleOf(chart)
+  const scale = scaleOf(chart)
   const blocks = panels.map((panel) => [
     ...wrap(panel.title, '   ', columns).split('\n'),
     ...panel.dots.map((dot) => {
-      const line = drawLine(dot, chart, domain, plot)
+      const line = drawLine(dot, chart, scale, plot)
       return `${dot.name.slice(0, names).padEnd(names)} ${line} ${axis.format(dot.value).padStart(values)}`
     }),
   ])
@@ -144,22 +157,13 @@ function joinBeside(blocks: readonly (readonly string[])[], width: number): stri
 }
 
 /** `  ──●── `: a dot on its interval; an arrow points to one that is beyond the axis. */
-function drawLine(
-  { value, low, high, leads }: Dot,
-  { axis, mark }: Chart,
-  [least, most]: Scale['domain'],
-  columns: number,
-): string {
-  const along = (one: number) => (axis.scale === 'log' ? Math.log(one) : one)
-  const place = (one: number) => {
-    const part = (along(one) - along(least)) / (along(most) - along(least))
-    return Math.min(columns - 1, Math.max(0, Math.round(part * (columns - 1))))
-  }
+function drawLine({ value, low, high, leads }: Dot, chart: Chart, scale: Scale, columns: number): string {
+  const [least, most] = scale.domain
+  const place = (one: number) => Math.round(partAlong(one, chart, scale) * (columns - 1))
   const line = Array.from({ length: columns }, () => ' ')
-  if (mark !== undefined) line[place(mark)] = '┊'
+  if (chart.mark !== undefined) line[place(chart.mark)] = '┊'
   const arrow = value < least ? '◂' : value > most ? '▸' : undefined
-  if (arrow === undefined && low !== null && high !== null)
-    line.fill('─', place(Math.max(least, low)), place(high) + 1)
+  if (arrow === undefined && low !== null && high !== null) line.fill('─', place(low), place(high) + 1)
   line[place(value)] = arrow ?? (leads ? '●' : '○')
   return line.join('')
 }

@@ -2,7 +2,7 @@ import { formatEnds, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import { isShown, SIGNIFICANT } from '../judge/comparisons.ts'
-import { type Standing, standingsOf, tiesOf } from '../judge/standings.ts'
+import { type Standing, standingsOf } from '../judge/standings.ts'
 import type { Control } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import { nameOf, type Result } from '../result/result.ts'
@@ -52,33 +52,28 @@ function raceChart(result: Result): Chart | undefined {
   const panels = roles.flatMap((role) =>
     topologies.flatMap((topology) => {
       const standing = races.find((one) => one.race === role && one.topology === topology)
-      return standing === undefined ? [] : panelOf(standing, result)
+      return standing === undefined ? [] : panelOf(standing)
     }),
   )
   const names = baselines.join(' or ')
   return ratioChart({
     title: `${METRICS.rate.heading} over ${names}`,
     caption:
-      'Best first, with 95 % intervals; who leads in colour. A bracket joins apps that were not told apart. The scale is logarithmic.',
+      'Best first, with 95 % intervals; who leads in colour. Ranks say which apps were told apart. The scale is logarithmic.',
     panels,
     columns: topologies.length,
     label: `× ${names}`,
   })
 }
 
-function panelOf({ race: role, topology, entries, races }: Standing, result: Result): Panel {
+function panelOf({ race: role, topology, entries, races }: Standing): Panel {
   const race = races.rate
   const leaders = race === null ? [] : leadersOf(race).leaders
   const dots = entries.flatMap(({ spec, places: { rate } }) => {
     const ratio = rate?.ratio ?? null
     return ratio === null ? [] : [{ ...ratio, name: nameOf(spec), leads: leaders.includes(spec.id) }]
   })
-  const ties = race === null ? [] : tiesOf(race)
-  return {
-    title: `${role} ${topology}`,
-    dots,
-    ties: ties.map((cells) => cells.map((cell) => shortName(cell, result))),
-  }
+  return { title: `${role} ${topology}`, dots }
 }
 
 /** The twin has a note, and no row. */

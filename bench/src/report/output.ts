@@ -69,7 +69,7 @@ export async function writeReports(
   path: string,
   { json, closing = [] }: { json?: string | undefined; closing?: readonly string[] } = {},
 ): Promise<void> {
-  // Charts take 150 ms to load, and a command that refuses its words needs none.
+  // A command that refuses its words needs no page.
   const { formatHtml } = await import('./html/page.ts')
   const document = documentOf(result)
   mkdirSync(dirname(path), { recursive: true })

@@ -2,7 +2,7 @@ import { formatDistance, formatMicros, formatPercent, formatRatio } from '@start
 import { capital, listOf, plural } from '@startgrid/cli/text.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { PROFILES } from '../experiment/profiles.ts'
-import { countDecided, type Standing, standingsOf, typicalWidth, widthWith } from '../judge/standings.ts'
+import { countDecided, type Standing, standingsOf, typicalWidth } from '../judge/standings.ts'
 import type { RaceFigures } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import { type Cell, nameOf, type Result } from '../result/result.ts'
@@ -128,36 +128,19 @@ export function formatEffect(ratio: number): string {
   return ratio < LARGE ? formatDistance(ratio) : `a factor of ${formatRatio(ratio)}`
 }
 
-/** How certain the ratios are, which differences stay hidden, and what more time would buy. */
-function describeCertainty(result: Result): string[] {
-  const { analysis } = result
+/** How certain the ratios are, and which differences stay hidden. */
+function describeCertainty({ analysis }: Result): string[] {
   const width = analysis === null ? null : typicalWidth(analysis)
   if (analysis === null || width === null) return []
   const { decided, of } = countDecided(analysis)
   return [
-    `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart. Ratios of req/s are certain to about ${formatWidth(width)}.${describeMore(result, width)}`,
+    `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart. Ratios of req/s are certain to about ${formatWidth(width)}.`,
     ...describeSmallest(analysis.races),
   ]
 }
 
 function formatWidth(width: number): string {
   return 1 + width < LARGE ? `±${formatPercent(width)}` : `a factor of ${formatRatio(1 + width)}`
-}
-
-/** So certain ratios are of use; more time is told up to so many times as much. */
-const USEFUL_WIDTH = 0.3
-const MOST_TIMES = 16
-
-function describeMore({ cells, heats }: Result, width: number): string {
-  const launches = Math.max(0, ...heats.map(({ heat }) => heat))
-  if (launches < 2) return ''
-  const races = Map.groupBy(cells, ({ role, topology }) => `${role} ${topology}`)
-  const rows = Math.max(...[...races.values()].map(({ length }) => length))
-  const widthOf = (times: number) => widthWith(times * launches, { width, heats: launches, rows })
-  let times = 2
-  while (widthOf(times) > USEFUL_WIDTH && times < MOST_TIMES) times *= 2
-  const minutes = Math.ceil((times * heats.reduce((sum, { seconds }) => sum + seconds, 0)) / 60)
-  return ` \`--max-time ${minutes}m\` would make that about ${formatWidth(widthOf(times))}.`
 }
 
 /** What a tie may hide. */

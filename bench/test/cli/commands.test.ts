@@ -70,7 +70,7 @@ test('--help prints the options, and loads no library that only a run needs; a r
   const hook = `import { registerHooks } from 'node:module'
 registerHooks({
   load(url, context, next) {
-    if (/\\/node_modules\\/(?:linkedom|selfsigned|@observablehq)\\/.*js$/.test(url)) process.stderr.write(url)
+    if (/\\/node_modules\\/(?:marked|selfsigned)\\/.*js$/.test(url)) process.stderr.write(url)
     return next(url, context)
   },
 })`

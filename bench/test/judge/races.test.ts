@@ -5,10 +5,10 @@ import { near } from '../../../packages/stats/test/near.ts'
 import { analyse } from '../../src/judge/analysis.ts'
 import { stallOf, unsteadyOf } from '../../src/judge/findings.ts'
 import type { Measured } from '../../src/judge/launches.ts'
-import { standingsOf, tiesOf } from '../../src/judge/standings.ts'
+import { standingsOf } from '../../src/judge/standings.ts'
 import { isSlower, knowsAll, startsNeeded, verdictOf } from '../../src/judge/verdict.ts'
 import { commentOf, documentOf } from '../../src/report/report.ts'
-import type { Analysis, Finding, Pair, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
+import type { Analysis, Finding, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
 import type { Slice } from '../../src/result/heat.ts'
 import type { Cell } from '../../src/result/result.ts'
 import { golden } from '../fixtures/golden.ts'
@@ -23,7 +23,7 @@ import {
   raceOf,
   sliceOf,
 } from '../fixtures/laboratory.ts'
-import { smallRace, withFigures, within } from '../fixtures/results.ts'
+import { smallRace, withFigures } from '../fixtures/results.ts'
 
 /** What golden results do not have: void cells, missing ones, single heats. Their figures prove the arithmetic. */
 
@@ -180,33 +180,6 @@ describe('standings', () => {
     const unmeasured = withFigures(result, () => ({ slices: 0, void: null }))
     for (const nothing of [{ ...result, analysis: null }, unmeasured]) deepEqual(standingsOf(nothing), [])
   })
-
-  /** Ranks a, b, c, d with these pairs shown to differ. */
-  function ranked(shown: readonly string[]): RaceFigures {
-    const cells = ['a', 'b', 'c', 'd']
-    const pairs = cells.flatMap((a, index) =>
-      cells.slice(index + 1).map((b): Pair => {
-        // Pairs may be stored either way round.
-        const names = index % 2 === 0 ? { a, b } : { a: b, b: a }
-        return { ...names, ratio: within(1), p: 0.04, pAdjusted: shown.includes(a + b) ? 0.049 : 0.051 }
-      }),
-    )
-    const race = raceIn(smallRace().analysis ?? assert.fail())
-    return { ...race, pairs, ranks: cells.map((cell) => ({ cell, from: 1, to: 4 })) }
-  }
-
-  for (const [shown, ...ties] of [
-    ['', 'abcd'],
-    ['ab ac ad bc bd cd'],
-    ['ac ad bc bd', 'ab', 'cd'],
-    // Neighbours that cannot be told apart do not make the ends equal.
-    ['ac ad bd', 'ab', 'bc', 'cd'],
-  ] as const)
-    test(`ties with '${shown}' shown to differ: ${ties.join(' and ')}`, () =>
-      deepEqual(
-        tiesOf(ranked(shown.split(' '))).map((tie) => tie.join('')),
-        ties,
-      ))
 })
 
 describe('a race of commands', () => {

@@ -122,7 +122,7 @@ for (const [name, result] of ERASED)
 
 const page = pageOf(rateResult())
 
-test('a panel per role and topology: best first, leaders in colour, ties in brackets', () => {
+test('a panel per role and topology: best first, leaders in colour', () => {
   const panels = all(page, 'figure')
   assert.deepEqual(
     panels.map((panel) => panel.querySelector('figcaption')?.textContent),
@@ -132,7 +132,6 @@ test('a panel per role and topology: best first, leaders in colour, ties in brac
   const label = hello?.querySelector('svg')?.getAttribute('aria-label') ?? ''
   assert.match(label, /^hello direct\. × node, log scale: bun 1\.6\d \(1\.\d\d–1\.\d\d\), /)
   assert.equal(all(hello as Element, '[fill="var(--accent)"]').length, 1)
-  assert.equal(all(hello as Element, '.tie').length, 2)
 })
 
 test('a chart of ratios reaches what was measured, but not what would make all others look alike', () => {

@@ -1,26 +1,8 @@
-import * as Plot from '@observablehq/plot'
 import { formatEnds } from '@startgrid/cli/numbers.ts'
-import { parseHTML } from 'linkedom'
-import { type Chart, type Dot, type Panel, type Scale, scaleOf } from '../chart.ts'
-import { html, type Markup, trusted } from './markup.ts'
+import { type Chart, type Dot, type Panel, partAlong, type Scale, scaleOf } from '../chart.ts'
+import { html, type Markup } from './markup.ts'
 
-/** What Observable Plot draws, as a figure that needs no script. */
-
-const { document } = parseHTML('<!doctype html><html><body></body></html>')
-
-/**
- * What Plot draws, without its own style sheet (the page's policy would refuse it), without labels inside an image, and with coordinates
- * to a tenth of a pixel.
- */
-function tidy(svg: string): string {
-  return svg
-    .replace(/<style>.*?<\/style>/s, '')
-    .replace(/<[^>]+>/g, (tag) =>
-      tag
-        .replace(/ aria-(label|hidden)="[^"]*"/g, '')
-        .replace(/-?\d+\.\d{2,}/g, (number) => String(Number(Number(number).toFixed(1)))),
-    )
-}
+/** A chart as figures that need no script. */
 
 const GREY = 'var(--dot)'
 const ACCENT = 'var(--accent)'
@@ -34,105 +16,55 @@ export function drawChart(chart: Chart): Markup {
 </div>`
 }
 
-/** Room for names; the widths of a panel are those of a phone. */
-const NAMES = 84
+/** Pixels of a panel, whose width is that of a phone: above the plot, of a row, below, for names on the left and for figures on the right. */
+const [TOP, ROW, BELOW, NAMES, FIGURES] = [4, 21, 34, 84, 62]
+const WIDTH = 360
 
-function drawPanel(panel: Panel, { axis, mark }: Chart, scale: Scale): Markup {
-  const { title, ties = [] } = panel
-  const names = panel.dots.map(({ name }) => name)
-  // Two steps may have one name.
-  const dots = panel.dots.map((dot, row) => ({ ...dot, row }))
+function drawPanel({ title, dots }: Panel, chart: Chart, scale: Scale): Markup {
+  const { axis, mark } = chart
   // A letter is about 6 pixels wide.
-  const marginLeft = Math.max(NAMES, 10 + 6 * Math.max(0, ...names.map(({ length }) => length)))
-  const plot = Plot.plot({
-    className: 'plot',
-    document,
-    width: 360 + marginLeft - NAMES,
-    height: 38 + 21 * names.length,
-    marginTop: 4,
-    marginLeft,
-    marginRight: 62,
-    marginBottom: 34,
-    x: {
-      type: axis.scale,
-      label: axis.label,
-      labelAnchor: 'center',
-      labelArrow: 'none',
-      grid: true,
-      clamp: true,
-      domain: scale.domain,
-      ticks: scale.ticks,
-      tickFormat: (tick: number) => (tick === 0 ? '0' : axis.format(tick)),
-    },
-    y: {
-      type: 'point',
-      domain: dots.map(({ row }) => row),
-      label: null,
-      tickSize: 0,
-      tickFormat: (row: number) => names[row] ?? '',
-    },
-    marks: [
-      ...(mark === undefined ? [] : [Plot.ruleX([mark], { strokeOpacity: 0.6 })]),
-      ...dots.flatMap((dot) => marksOf(dot, scale)),
-      valueTexts(dots, axis.format),
-      ...brackets(ties.map((tie) => tie.map((name) => names.indexOf(name)))),
-    ],
-  })
+  const left = Math.max(NAMES, 10 + 6 * Math.max(0, ...dots.map(({ name }) => name.length)))
+  const width = WIDTH + left - NAMES
+  const right = width - FIGURES
+  const bottom = TOP + ROW * dots.length
+  const place = (value: number) => (left + partAlong(value, chart, scale) * (right - left)).toFixed(1)
+  const upright = (value: number, opacity: number) =>
+    html`<line x1="${place(value)}" x2="${place(value)}" y1="${TOP}" y2="${bottom}" stroke="currentColor" stroke-opacity="${opacity}"/>`
   // For people who cannot see it, the figures.
   const told = `${title}. ${axis.label}: ${dots.map((dot) => describeDot(dot, axis.format)).join(', ')}`
-  const name = html`role="img" aria-label="${told}"`
   return html`<figure class="chart">
 <figcaption>${title}</figcaption>
-${trusted(tidy(String(plot)).replace('<svg ', `<svg ${name} `))}
+<svg class="plot" role="img" aria-label="${told}" viewBox="0 0 ${width} ${bottom + BELOW}">
+${scale.ticks.map((tick) => html`${upright(tick, 0.1)}<text class="middle" x="${place(tick)}" y="${bottom + 16}">${tick === 0 ? '0' : axis.format(tick)}</text>`)}
+<text class="middle" x="${(left + right) / 2}" y="${bottom + BELOW - 3}">${axis.label}</text>
+${mark !== undefined && upright(mark, 0.6)}
+${dots.map((dot, row) => {
+  const y = TOP + ROW * (row + 0.5)
+  return html`<text class="end" x="${left - 9}" y="${y + 3}">${dot.name}</text>${drawDot(dot, scale, y, place, { left, right })}<text class="end" x="${right + 38}" y="${y + 3}">${axis.format(dot.value)}</text>
+`
+})}</svg>
 </figure>`
+}
+
+/** A dot on its interval; an arrow points to one that is beyond the axis. */
+function drawDot(
+  { value, low, high, leads }: Dot,
+  { domain: [least, most] }: Scale,
+  y: number,
+  place: (value: number) => string,
+  ends: { left: number; right: number },
+): Markup {
+  const color = leads ? ACCENT : GREY
+  if (value < least) return html`<text x="${ends.left}" y="${y + 3}" fill="${color}">◂</text>`
+  if (value > most) return html`<text class="end" x="${ends.right}" y="${y + 3}" fill="${color}">▸</text>`
+  const interval =
+    low !== null &&
+    high !== null &&
+    html`<line x1="${place(low)}" x2="${place(high)}" y1="${y}" y2="${y}" stroke="${color}" stroke-width="2"/>`
+  return html`${interval}<circle cx="${place(value)}" cy="${y}" r="4.5" fill="${color}"/>`
 }
 
 function describeDot(dot: Dot, format: (value: number) => string): string {
   const interval = dot.low === null ? '' : ` (${formatEnds(dot, format)})`
   return `${dot.name} ${format(dot.value)}${interval}`
-}
-
-function marksOf(dot: Dot & { row: number }, { domain: [least, most] }: Scale): Plot.Markish[] {
-  const color = dot.leads ? ACCENT : GREY
-  if (dot.value > most || dot.value < least) {
-    const isLow = dot.value < least
-    const arrow = { frameAnchor: isLow ? 'left' : 'right', text: () => (isLow ? '◂' : '▸') } as const
-    return [Plot.text([dot], { y: 'row', fill: color, ...arrow })]
-  }
-  const ends =
-    dot.low === null
-      ? []
-      : [Plot.ruleY([dot], { x1: 'low', x2: 'high', y: 'row', stroke: color, strokeWidth: 2 })]
-  return [...ends, Plot.dot([dot], { x: 'value', y: 'row', fill: color, r: 4.5 })]
-}
-
-function valueTexts(dots: readonly Dot[], format: (value: number) => string): Plot.Markish {
-  const text = ({ value }: Dot) => format(value)
-  return Plot.text(dots, { y: 'row', frameAnchor: 'right', textAnchor: 'end', dx: 38, text })
-}
-
-/** What is used of a DOM: its own types would come with globals that Node does not have. */
-interface SvgMaker {
-  createElementNS(namespace: string, name: string): { setAttribute(name: string, value: string): void }
-}
-
-/** To the right of the figures; brackets that share a row stand beside each other. */
-function brackets(ties: readonly (readonly number[])[]): Plot.RenderFunction[] {
-  let level = 0
-  return ties.map((rows, index) => {
-    level = rows.some((row) => ties[index - 1]?.includes(row)) ? 1 - level : 0
-    return bracket(rows, 7 * level)
-  })
-}
-
-function bracket(rows: readonly number[], dx: number): Plot.RenderFunction {
-  return (_index, { y }, _values, { width }, { document }) => {
-    const place = y as (row: number) => number
-    const top = place(Math.min(...rows)) + 4
-    const bottom = place(Math.max(...rows)) - 4
-    const path = (document as unknown as SvgMaker).createElementNS('http://www.w3.org/2000/svg', 'path')
-    path.setAttribute('class', 'tie')
-    path.setAttribute('d', `M${width - 20 + dx} ${top}h4V${bottom}h-4`)
-    return path as ReturnType<Plot.RenderFunction>
-  }
 }
