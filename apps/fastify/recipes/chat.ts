@@ -8,7 +8,13 @@ export const chat: FastifyPluginAsync = async (app) => {
     maxPayload: 65_536, // bytes of a message
     verifyClient: refuseOtherSites(app.config, []), // others that may: ['https://app.example.com']
   }
-  await app.register(websocket, { options })
+  await app.register(websocket, {
+    options,
+    errorHandler(err: NodeJS.ErrnoException, socket, request) {
+      if (!err.code?.startsWith('WS_ERR_')) request.log.error({ err }, 'failed') // those are the client's fault
+      socket.terminate()
+    },
+  })
   keepSockets(app.websocketServer, app.health.signal)
   acceptUpgrades(app.server, '/chat')
 

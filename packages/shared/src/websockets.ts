@@ -1,7 +1,10 @@
 import type { EventEmitter } from 'node:events'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
 import type { Config } from './config.ts'
 import { readForwarded } from './forwarded.ts'
+import { createProblem, PROBLEM } from './problem.ts'
+import { requestId } from './request-id.ts'
+import { SECURITY_HEADERS } from './security.ts'
 
 /** What the recipes use of `ws`, which they install. */
 interface Socket extends EventEmitter {
@@ -9,6 +12,8 @@ interface Socket extends EventEmitter {
   ping(): void
   terminate(): void
 }
+
+type Refusal = [status: number, body: string, headers: OutgoingHttpHeaders]
 
 /** Bytes that may wait for a client that does not read. They are in memory: four messages of the largest size. */
 export const MAX_WAITING = 262_144
@@ -18,10 +23,15 @@ export const MAX_WAITING = 262_144
  * it (RFC 9110, 7.8).
  */
 export function acceptUpgrades(server: Server, ...paths: readonly string[]): void {
-  const shouldUpgradeCallback = ({ method, url = '', headers }: IncomingMessage) =>
-    method === 'GET' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    paths.includes(url.split('?', 1)[0] ?? '')
+  const shouldUpgradeCallback = ({ method, url = '', headers, socket }: IncomingMessage) => {
+    const isOurs =
+      method === 'GET' &&
+      headers.upgrade?.toLowerCase() === 'websocket' &&
+      paths.includes(url.split('?', 1)[0] ?? '')
+    // Who is refused by Hono's adapter can keep a connection that nobody reads, also when it has gone, and a stop would wait for it.
+    if (isOurs) socket.once('finish', () => socket.destroy())
+    return isOurs
+  }
   Object.assign(server, { shouldUpgradeCallback })
 }
 
@@ -31,10 +41,15 @@ export function acceptUpgrades(server: Server, ...paths: readonly string[]): voi
  * @param origins other sites that may, such as `https://app.example.com`
  */
 export function refuseOtherSites({ TRUST_PROXY }: Config, origins: readonly string[] = []) {
-  return ({ req }: { req: IncomingMessage }, done: (isAllowed: boolean, status: number) => void): void => {
-    const { origin } = req.headers
+  return (
+    { req }: { req: IncomingMessage },
+    done: (isAllowed: boolean, ...refusal: Refusal) => void,
+  ): void => {
+    const { origin, 'x-request-id': id } = req.headers
     const { scheme, host } = readForwarded(req, TRUST_PROXY)
-    done(origin === undefined || [`${scheme}://${host}`, ...origins].includes(origin), 403)
+    const headers = { ...SECURITY_HEADERS, 'x-request-id': requestId(id), 'Content-Type': PROBLEM }
+    const problem = JSON.stringify(createProblem(403, { detail: 'This WebSocket is from another site.' }))
+    done(origin === undefined || [`${scheme}://${host}`, ...origins].includes(origin), 403, problem, headers)
   }
 }
 

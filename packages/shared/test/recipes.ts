@@ -229,8 +229,26 @@ export function testChat(start: Start): void {
     ] as const) {
       const { socket, text } = await say(app.url, `GET /chat HTTP/1.1\r\n${lines}`)
       match(text, RegExp(`^HTTP/1.1 ${status} `), lines)
+      if (status === 403) match(text, /nosniff\r\n.*x-request-id: \w{32}\r\n.*"status":403/is)
       socket.destroy()
     }
+  })
+
+  test('chat: who is refused is disconnected, although it does not leave; who sends what is no WebSocket is no failure', async () => {
+    const options = createOptions()
+    await using app = await start(options)
+    const { hostname: host, port } = new URL(app.url)
+    for (const lines of [`${HANDSHAKE}\r\nOrigin: null`, `Host: a b\r\n${HANDSHAKE}`, HANDSHAKE]) {
+      const open = connect({ host, port: Number(port), allowHalfOpen: true }).on('error', () => {})
+      const { socket, text } = await say(app.url, `GET /chat HTTP/1.1\r\n${lines}`, open)
+      if (text.startsWith('HTTP/1.1 101 ')) socket.end('no frame')
+      for (socket.resume(); !socket.destroyed; await sleep(10)) socket.write('no frame', () => {})
+    }
+    await fetch(`${app.url}/greetings`)
+    equal(
+      (await options.readLines(1)).find(({ level }) => level === ERROR),
+      undefined,
+    )
   })
 
   test('chat: a client that sends and never reads is cut', async () => {
@@ -302,7 +320,8 @@ const POST = 'POST /greetings HTTP/1.1\r\nConnection: Upgrade\r\nContent-Type: a
 async function say(url: string, request: string, open?: Socket) {
   const { hostname, port, host } = new URL(url)
   const socket = open ?? connect(Number(port), hostname).on('error', () => {})
-  socket.write(`${request.replace('\r\n', `\r\nHost: ${host}\r\n`)}\r\n\r\n`)
+  const hosted = request.includes('\r\nHost: ') ? request : request.replace('\r\n', `\r\nHost: ${host}\r\n`)
+  socket.write(`${hosted}\r\n\r\n`)
   return { socket, text: String((await once(socket, 'data'))[0]) }
 }
 
@@ -459,6 +478,7 @@ export function testStatic(app: string, start: Start): void {
       ['lines=0-1', '200 undefined 0123456789'],
       ['bytes=2-4', '206 bytes 2-4/10 234', { 'if-range': date }],
       ['bytes=2-4', '200 undefined 0123456789', { 'if-range': '"another"' }],
+      ['bytes=2-4', '200 undefined 0123456789', { 'if-range': etag.replace(/^(W\/)?/, 'W/') }],
       ['bytes=2-4', '200 undefined 0123456789', { 'if-range': old }],
     ] as const) {
       const { status, headers, body } = await ask({ range, ...more })
