@@ -10,8 +10,9 @@ const setHeaders = (response: Response) => response.setHeader('content-security-
 
 export const staticFiles = Router()
 
-staticFiles.head('/public/*path', (request, _response, next) => {
-  delete request.headers.range // it means something with GET only (RFC 9110, 14.2)
+// Ranges mean something with GET only (RFC 9110, 14.2), and with `If-Range` only for a strong ETag (13.1.5).
+staticFiles.use('/public', (request, _response, next) => {
+  if (request.method === 'HEAD' || request.get('if-range')?.startsWith('W/')) delete request.headers.range
   next()
 })
 // Of the names that begin with a dot, only this one is served (RFC 8615).

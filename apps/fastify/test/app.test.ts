@@ -17,7 +17,7 @@ const create = (options: AppOptions) => createFailingApp(options, async () => {}
 const start = async (options: AppOptions) => serve(await create(options))
 testApp(start)
 testForwarded(create)
-testBrokenBodies(start)
+testBrokenBodies(start, ['/late/amid', 'data', /secret/])
 testPageUnderLoad(async (options) => serve(await createFailingApp(options, ssr)))
 
 /** Routes that a reader adds. */

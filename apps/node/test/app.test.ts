@@ -15,7 +15,7 @@ const create = (options: AppOptions) => createFailingApp(options, [])
 const start = (options: AppOptions) => serve(create(options))
 testApp(start)
 testForwarded(create)
-testBrokenBodies(start)
+testBrokenBodies(start, ['/late/amid', 'data', /secret/])
 testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
 
 const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 
 /**
  * For the option `onFile` of @fastify/send and @fastify/static: what they do not know. Names that begin with a dot are not there, such as
- * `.env` and `.git`, but `.well-known` is (RFC 8615). `bytes=-500` of a shorter file is the whole file, and HEAD has no ranges (RFC 9110, 14).
+ * `.env` and `.git`, but `.well-known` is (RFC 8615). `bytes=-500` of a shorter file is the whole file, and HEAD has no ranges (RFC 9110, 14),
+ * nor has `If-Range` with a weak ETag (13.1.5).
  * @param root the folder
  * @throws an error that becomes a 404
  */
@@ -11,6 +12,7 @@ export function onFile(root: string, { method, headers }: Pick<IncomingMessage, 
     if (/[/\\]\.(?!well-known[/\\])/.test(path.slice(root.length)))
       throw Object.assign(new Error('Not Found'), { expose: true, status: 404 })
     const [, length = 0] = /^ *bytes= *-(\d+) *$/.exec(headers.range ?? '') ?? []
-    if (method === 'HEAD' || Number(length) > size) delete headers.range
+    const isWeak = headers['if-range']?.toString().startsWith('W/')
+    if (method === 'HEAD' || isWeak || Number(length) > size) delete headers.range
   }
 }
