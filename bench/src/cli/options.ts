@@ -55,7 +55,7 @@ export const GRID = {
 }
 
 export const STUDY = {
-  all: flag('all of published sources, except what this commit has measured'),
+  all: flag('all of published sources'),
   list: flag('the studies and their claims'),
   quick: flag('3 launches of every system instead of 8; all studies in under 40 minutes'),
   'as-published': flag("runs nothing but the source's own command"),

@@ -12,7 +12,7 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench --precision': '--max-time 30m takes as many heats as fit',
   'pnpm bench --publish': 'pnpm bench publish DIR stores the figures of a run in docs',
   'pnpm reliability --full': 'pnpm reliability tries every fault on every app',
-  'pnpm bench study --resume': '--all skips what is finished of this commit; else begin the study again',
+  'pnpm bench study --resume': 'begin the study again; what was finished of several is in its directory',
   'race --precision': '--within 1% ends when a difference is shown, or that there is none of 1 %',
   'race --fail-on-regression': '--within 3% --fail-if-slower fails if one is slower by more than 3 %',
 }

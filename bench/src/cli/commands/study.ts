@@ -1,7 +1,5 @@
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { formatMinutes, formatRatio, formatTimestamp } from '@startgrid/cli/numbers.ts'
+import { formatMinutes, formatRatio } from '@startgrid/cli/numbers.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
 import { COLUMNS, indented, listOf } from '@startgrid/cli/text.ts'
 import { PUBLISHED, STUDIES } from '../../../studies/index.ts'
@@ -11,9 +9,7 @@ import { plannedMs } from '../../experiment/time.ts'
 import { runExperiment } from '../../measure/run.ts'
 import { commandOf } from '../../report/output.ts'
 import { type Claim, publishedRatio, type Study } from '../../result/experiment.ts'
-import type { Result } from '../../result/result.ts'
-import { RESULTS, ResultError, readResult } from '../../result/result-file.ts'
-import { describePlan, type Measure, measureAndReport, whyRunFailed } from '../measure.ts'
+import { describePlan, type Measure, measureAndReport } from '../measure.ts'
 import { STUDY } from '../options.ts'
 import type { Program } from '../program.ts'
 
@@ -32,15 +28,7 @@ export async function studyCommand(args: readonly string[], program: Program): P
       `${listOf(options.studies.map(({ name }) => name))} has no command of its source to run.`,
     )
   const command = commandOf('pnpm bench study', args, options.seed)
-  const wanted = studies.map((study) => ({ study, result: createStudyResult(study, options, command) }))
-  const planned = wanted.filter(({ study: { name }, result }) => {
-    const finished = options.all ? findFinished(result) : undefined
-    if (finished !== undefined)
-      process.stderr.write(
-        `${name} is not measured again: ${formatTimestamp(finished.startedAt)} has it, at this commit.\n`,
-      )
-    return finished === undefined
-  })
+  const planned = studies.map((study) => ({ study, result: createStudyResult(study, options, command) }))
   if (options.dryRun) {
     const plans = planned.map(({ study, result }) => describePlan(study.name, study, result))
     process.stdout.write(plans.join('\n'))
@@ -60,39 +48,6 @@ export async function studyCommand(args: readonly string[], program: Program): P
       },
   )
   return measureAndReport(measures, options, program)
-}
-
-/** The newest run of a study in bench/results that measured all of it with as much effort, at this commit. */
-export function findFinished(
-  { experiment: { name }, versions: { startgrid }, settings, cells }: Result,
-  directory = RESULTS,
-): Result | undefined {
-  if (!/^[0-9a-f]+$/.test(startgrid)) return undefined // nobody knows what a dirty commit was, or an archive
-  return globSync(`*/${name}.json`, { cwd: directory })
-    .toSorted()
-    .reverse()
-    .flatMap((file) => tryToRead(join(directory, file)) ?? [])
-    .find(
-      (found) =>
-        found.finishedAt !== null &&
-        found.versions.startgrid === startgrid &&
-        found.settings.profile === settings.profile &&
-        found.settings.heats === settings.heats &&
-        found.settings.maxTimeMs === settings.maxTimeMs &&
-        found.cells.length === cells.length &&
-        found.cells.every(({ skipped }) => skipped === null) &&
-        whyRunFailed(found).length === 0,
-    )
-}
-
-/** @returns undefined for what another version has written */
-function tryToRead(path: string): Result | undefined {
-  try {
-    return readResult(path)
-  } catch (error) {
-    if (error instanceof ResultError) return undefined
-    throw error
-  }
 }
 
 /** What `pnpm bench study` is asked to do. @throws {UsageError} saying what is allowed */
