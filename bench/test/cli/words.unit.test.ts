@@ -171,7 +171,7 @@ test('report makes the reports of a result again, beside it or elsewhere, and le
   ] as const) {
     const { code, stdout, stderr } = await runHere('report', ...words)
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /^nginx-proxy, 5 claims: 1 direction holds/)
+    assert.match(stdout, /^nginx-proxy, 5 claims: 2 direction holds/)
     const reports = readdirSync(directory).filter((name) => name !== 'nginx-proxy.json')
     assert.deepEqual(reports.toSorted(), ['nginx-proxy.html', 'nginx-proxy.md'])
     const markdown = readFileSync(join(directory, 'nginx-proxy.md'), 'utf8')
