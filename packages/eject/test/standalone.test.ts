@@ -10,6 +10,9 @@ import { type PackageManager, ProjectDirectory, runEject, temporaryDirectory } f
 
 /** What a person does who copies an app out: install, check, build, start, change, stop. Nothing of the workspace is in reach. */
 
+/** npm alone took 100 s of each installation on two cores with a load of 30. */
+const LIMIT = { timeout: 1_800_000 }
+
 const WITH_PNPM = ['express/ssr', 'bun/ssr', 'njs/hello']
 
 /** Says which build of React has served: that of development has a function for tests. */
@@ -35,7 +38,7 @@ for (const { name, packageManager = 'npm', known } of cases) {
   const title = known
     ? 'with the packages of this repository'
     : `with the newest packages by ${packageManager}`
-  test(`${known ? '' : 'full: '}${name} stands alone, ${title}`, { timeout: 600_000 }, async (t) => {
+  test(`${known ? '' : 'full: '}${name} stands alone, ${title}`, LIMIT, async (t) => {
     const [app] = APPS.filter((one) => one.name === name)
     ok(app)
     using directory = temporaryDirectory()
@@ -48,9 +51,9 @@ for (const { name, packageManager = 'npm', known } of cases) {
     ok(existsSync(join(path, 'node_modules')), 'another project was installed')
     const { scripts } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
     for (const name of ['lint', 'typecheck', 'build', 'test'])
-      if (name in scripts) await t.test(name, () => project.run('run', name))
+      if (name in scripts) await t.test(name, LIMIT, () => project.run('run', name))
     if (app.runtime === 'nginx') return // image.test.ts has an NGINX that can run it
-    await t.test('it does what the contract says, and ends with 0', async () => {
+    await t.test('it does what the contract says, and ends with 0', LIMIT, async () => {
       writeFileSync(join(path, 'probe.mjs'), REACT)
       const probe = { NODE_OPTIONS: '--import=./probe.mjs', BUN_OPTIONS: '--preload=./probe.mjs' }
       const service = await project.start('start', app.role === 'ssr' ? probe : {})
@@ -64,7 +67,7 @@ for (const { name, packageManager = 'npm', known } of cases) {
       if (app.role === 'ssr') match(service.stderr(), /^React: production$/m)
     })
     if (app.role === 'ssr')
-      await t.test('an edit of the page is seen, and Vite is there to tell the browser', async () => {
+      await t.test('an edit of the page is seen, and Vite is there to tell the browser', LIMIT, async () => {
         const { url, stop } = await project.start('dev')
         const get = async (file: string) => (await fetch(url + file)).text()
         try {
@@ -82,12 +85,16 @@ for (const { name, packageManager = 'npm', known } of cases) {
           await stop()
         }
       })
-    await t.test('recipes pass its type check, and respond without what is for development', async () => {
-      await project.addRecipes(app, { known: known === true })
-      await project.run('run', 'typecheck')
-      if (app.role !== 'ssr') return // one of the recipes is a page
-      await project.run('prune', packageManager === 'npm' ? '--omit=dev' : '--prod')
-      await project.askRecipes(app)
-    })
+    await t.test(
+      'recipes pass its type check, and respond without what is for development',
+      LIMIT,
+      async () => {
+        await project.addRecipes(app, { known: known === true })
+        await project.run('run', 'typecheck')
+        if (app.role !== 'ssr') return // one of the recipes is a page
+        await project.run('prune', packageManager === 'npm' ? '--omit=dev' : '--prod')
+        await project.askRecipes(app)
+      },
+    )
   })
 }

@@ -102,8 +102,7 @@ export class ProjectDirectory {
     const overrides = Object.fromEntries(KNOWN.map((known) => [known, versionOf(known)]))
     writeFileSync(path, `${JSON.stringify({ ...JSON.parse(text), overrides }, undefined, 2)}\n`)
     rmSync(join(this.#path, 'package-lock.json'), { force: true })
-    await this.run('install', '--package-lock-only')
-    await this.run('ci')
+    await this.run('install')
   }
 
   /** Moves all recipes into the app, and installs what their first lines say. With a page comes the test of this repository, too. */
