@@ -46,6 +46,7 @@ for (let n = 0; n < 4; n++) new Worker(__filename).once('message', () => { if (-
 else { for (let n = 0; n < 2e8; n++) Math.sqrt(n); require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1e6) }`,
   'late.js': serve('setTimeout(() => response.end(), 4000)'),
   'at.js': serve('response.end(process.argv[3] ?? "here")', '...eval(process.argv[2])'),
+  'socket.js': `require('node:net').createServer(() => {}).listen('late.sock'); setTimeout(() => { process.argv[2] = '[process.env.PORT, process.env.HOST]'; require('./at.js') }, 4000)`,
   'shared.js': serve(
     'response.end("shared")',
     '{ port: Number(process.argv[2]), host: "127.0.0.1", reusePort: true }',
@@ -225,6 +226,7 @@ describe('a command as a server', { skip }, () => {
     ['only ::1', `node at.js "[Number(process.env.PORT), '::1']"`, /^$/],
     ['a port of its own', `node at.js "[0, '127.0.0.1']"`, /^port \d+$/],
     ['a unix socket', `node at.js "['own.sock']"`, /^a unix socket$/],
+    ['its port, long after it has a socket for others', `node socket.js`, /^$/],
   ] as const)
     test(`one that listens on ${name} is reached there`, async () => {
       const server = await start(line)

@@ -229,6 +229,15 @@ async function becomeReady({
   let [lookedAt, tellAt] = [beganAt, beganAt + TELL_MS]
   const paths = ready && [ready.path, ...(ready.or ?? [])]
   let asked = ready
+  let isAsking = false
+  /** A unix socket may be no server's: tsx has one before the program listens. */
+  const askSocket = async ([socket]: readonly Target[]) => {
+    if (socket === undefined || isAsking) return
+    isAsking = true
+    const response = await ask(socket, asked ?? { path: '/' }, RESPONSE_MS, signal).catch(() => undefined)
+    if (response !== undefined) targets = [socket]
+    isAsking = false
+  }
   let tries = 0
   let last: { seen: Response; asked: Command['ready'] } | undefined
   let silence = new NoResponse('refused', 'nobody was asked')
@@ -272,8 +281,11 @@ async function becomeReady({
         throw new Error('it speaks HTTPS, and races are over plain HTTP: start it without TLS')
       const [only, ...others] = seen.failure === 'refused' ? places() : []
       // Another port may follow: it has to be the only one twice.
-      if (only !== undefined && others.length === 0 && only === elsewhere)
-        targets = own().flatMap((one) => (one.place === only ? targetsOf(one) : []))
+      if (only !== undefined && others.length === 0 && only === elsewhere) {
+        const found = own().flatMap((one) => (one.place === only ? targetsOf(one) : []))
+        if (typeof only === 'number') targets = found
+        else void askSocket(found)
+      }
       elsewhere = others.length === 0 ? only : undefined
       lookedAt = performance.now()
     }
