@@ -3,7 +3,14 @@ import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
 import { fitPrior, squeeze } from '@startgrid/stats/variances.ts'
 import type { CellFigures, Finding } from '../result/figures.ts'
-import { type Part, type ProfiledStart, type Tree, unpackTree, type Why } from '../result/profile.ts'
+import {
+  type Caller,
+  type Part,
+  type ProfiledStart,
+  type Tree,
+  unpackTree,
+  type Why,
+} from '../result/profile.ts'
 
 /** Which functions account for a difference: own time per request, in pairs of starts that were profiled. */
 
@@ -60,6 +67,8 @@ export function whyOf(
   const isMost = called !== undefined && top !== undefined && partOf(called, top.lead) >= DOMINANT
   const cost = cells.find((one) => one.race === race && one.system === under)?.figures.cpu?.value
   const more = (end: number | null) => end && (end - 1) * (cost ?? 0)
+  const difference =
+    cost && cpu ? { value: (cpu.value - 1) * cost, low: more(cpu.low), high: more(cpu.high) } : null
   const rows = [...new Set([...large, ...functions])].slice(0, Math.max(SHOWN, large.length))
   const listed = new Set(rows.map(({ name, file }) => keyOf(name, file)))
   const restOf = (key: string) => (fileIn(key) === '' ? key.trim() : listed.has(key) ? '' : REST)
@@ -68,19 +77,31 @@ export function whyOf(
     before: under,
     after: over,
     starts: starts.length,
-    difference:
-      cost && cpu ? { value: (cpu.value - 1) * cost, low: more(cpu.low), high: more(cpu.high) } : null,
+    difference,
     cause:
       top === undefined
         ? null
         : top.isAlone
           ? { part: isMost ? called : top.lead, of: [] }
           : { part: top.row, of: top.functions.slice(0, 3) },
+    suspect: suspectOf(starts, difference, top?.row),
     next: (isMost ? undefined : called) ?? another?.lead ?? null,
     rows: [...rows, ...sumsOf(own, restOf).filter(({ name }) => name !== '')],
     allocated: allocatedOf(starts),
     perSample: times.map(({ each: [before, after] }) => ({ before, after })),
   }
+}
+
+/** Code is slow that uses an object with a prototype of its own: in some versions of Node much more than in others. */
+function suspectOf(starts: readonly Pair<Start>[], all: Interval | null, top?: Part): Caller | null {
+  const [[before, after] = []] = starts
+  if (all === null || all.low === null || all.high === null || all.low * all.high <= 0) return null
+  if (before === undefined || after === undefined || (top && top.difference.value / all.value > 0.5))
+    return null
+  const calls = (one: Start) => one.prototypes.reduce((sum, { perRequest }) => sum + perRequest, 0)
+  const slower = all.value > 0 ? after : before
+  const isOther = before.version !== after.version || Math.abs(calls(before) - calls(after)) > 0.5
+  return (isOther && slower.prototypes[0]) || null
 }
 
 /** The line of the one that takes most, where a name does not tell which function it is. */
@@ -92,7 +113,7 @@ function withLine(part: Part, starts: readonly Pair<Start>[]): Part {
   return most === undefined ? part : { ...part, line: most.line }
 }
 
-interface Start extends Pick<ProfiledStart, 'start' | 'cpu'> {
+interface Start extends Pick<ProfiledStart, 'start' | 'cpu' | 'version' | 'prototypes'> {
   tree: Tree
   allocated: { requests: number; tree: Tree } | null
 }
@@ -105,9 +126,9 @@ export function pairsOf(
   const [first = [], second = []] = [before, after].map((system) =>
     profiles
       .filter((one) => one.race === race && one.system === system)
-      .map(({ start, cpu, samples, allocated }): Start => {
+      .map(({ samples, allocated, ...one }): Start => {
         const bytes = allocated && { ...allocated, tree: unpackTree(allocated.bytes) }
-        return { start, cpu, tree: unpackTree(samples), allocated: bytes }
+        return { ...one, tree: unpackTree(samples), allocated: bytes }
       }),
   )
   const renamed = newNames(namesIn(first), namesIn(second))

@@ -10,8 +10,12 @@ import { html, type Markup } from './html/markup.ts'
 /** Which functions account for a difference, as a sentence, a table, a picture and files for other tools. */
 
 /** `2.3 µs (1.9–2.8) more per request are in readCookies (src/cookies.js); next: split, called by it, 0.6 (0.4–0.8). The difference is …` */
-export function describeWhy({ cause, next, difference }: Why): string {
-  const all = difference === null ? '' : `. The difference is ${describeChange(difference)} in all`
+export function describeWhy({ cause, next, difference, suspect }: Why): string {
+  const slows =
+    suspect === null
+      ? ''
+      : `, most of it in functions that are not shown one by one. What makes many slow at once: setPrototypeOf, called by ${nameOf(suspect)} ${suspect.perRequest.toFixed(1)} times per request`
+  const all = difference === null ? '' : `. The difference is ${describeChange(difference)} in all${slows}`
   if (cause === null)
     return `No function is shown to take more or less CPU time per request: 0.3 µs, or 0.5 % of a request, would have to be above the noise${all}`
   const { part, of } = cause

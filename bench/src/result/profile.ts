@@ -13,6 +13,14 @@ export interface ProfiledStart {
   samples: string
   /** Bytes by stack that were allocated for so many requests; null where V8 does not tell. */
   allocated: { requests: number; bytes: string } | null
+  /** Of Node. */
+  version: string
+  /** Calls of Object.setPrototypeOf per request, by caller. */
+  prototypes: Caller[]
+}
+
+export interface Caller extends Pick<Frame, 'name' | 'file' | 'line'> {
+  perRequest: number
 }
 
 /**
@@ -85,6 +93,8 @@ export interface Why {
   difference: Interval | null
   /** Where most of it is: a function, or a file or package with its functions; null if none is shown. */
   cause: { part: Part; of: Part[] } | null
+  /** Who changes prototypes for each request, where most of the difference is in functions that are not shown: that makes many slow at once. */
+  suspect: Caller | null
   /** What comes next: something that the cause calls, or another function. */
   next: Part | null
   /** They add up to what a request costs in these starts. */

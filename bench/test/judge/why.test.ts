@@ -141,6 +141,34 @@ test('where nearly all functions changed, the ratio of the race counts instead o
   ok(/ less per request are in /.test(said) && !said.includes('listItems'), said)
 })
 
+test('where most of the difference is in no function, whoever changes prototypes for each request is suspected', () => {
+  const cells = [{ race: 'GET /', system: 'before', figures: { cpu: { value: 2e-4 } } }]
+  const ratio = { value: 0.3, low: 0.25, high: 0.35 }
+  const suspectOf = (versions: Readonly<Record<string, string>>) => {
+    const prototypes = [
+      { name: 'handle', file: 'node_modules/express/lib/application.js', line: 169, perRequest: 2 },
+    ]
+    const profiles = profilesOf(SERVER, SERVER).map((one) => ({
+      ...one,
+      prototypes,
+      version: versions[one.system] ?? '',
+    }))
+    const why = whyOf(
+      { ...FINDING, decides: 'cpu', ratio },
+      cells as unknown as Parameters<typeof whyOf>[1],
+      profiles,
+    )
+    ok(why)
+    return describeWhy(why)
+  }
+  const said = suspectOf({ before: 'v22.0.0', after: 'v24.0.0' })
+  ok(
+    said.endsWith('setPrototypeOf, called by handle (express/lib/application.js:169) 2.0 times per request'),
+    said,
+  )
+  ok(!suspectOf({ before: 'v24.0.0', after: 'v24.0.0' }).includes('setPrototypeOf'))
+})
+
 test('too few pairs name nothing', () => {
   equal(whyOf(FINDING, [], profilesOf(SERVER, SERVER).slice(0, 7)), undefined)
 })

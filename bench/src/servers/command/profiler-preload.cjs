@@ -15,12 +15,27 @@ function serve(path) {
   const [pid, , tid] = require('node:fs').readlinkSync('/proc/thread-self').split('/').map(Number)
   const socket = require('node:net').connect(path).setEncoding('utf8').unref()
   const say = (value) => socket.write(`${JSON.stringify(value)}\n`)
-  say({ pid, tid, cwd: process.cwd(), entry: process.argv[1] ?? '' })
+  const { setPrototypeOf } = Object
+  let callers = []
+  say({ pid, tid, cwd: process.cwd(), entry: process.argv[1] ?? '', version: process.version })
   const commands = {
     cpu: (interval) => post(session, 'Profiler', 'start', interval),
     heap: (samplingInterval) => {
       const all = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true }
       return ask(session, 'HeapProfiler.startSampling', { samplingInterval, ...all })
+    },
+    // It makes code slow that uses the object: its own frame does not tell.
+    prototypes: async () => {
+      callers = []
+      Object.setPrototypeOf = function ours(object, prototype) {
+        callers.push(callerOf(ours))
+        return setPrototypeOf(object, prototype)
+      }
+    },
+    'stop-prototypes': async () => {
+      Object.setPrototypeOf = setPrototypeOf
+      const children = callers.map((callFrame) => ({ callFrame, hitCount: 1 }))
+      return rowsOf([{ callFrame: { functionName: '(root)', url: '' }, hitCount: 0, children }])
     },
     'stop-cpu': async () => rowsOf((await ask(session, 'Profiler.stop')).profile.nodes),
     'stop-heap': async () => {
@@ -42,6 +57,20 @@ function serve(path) {
       )
     }
   })
+
+  function callerOf(called) {
+    const { prepareStackTrace, stackTraceLimit } = Error
+    Object.assign(Error, { prepareStackTrace: (_, [caller]) => caller, stackTraceLimit: 1 })
+    const error = {}
+    Error.captureStackTrace(error, called)
+    const { stack: caller } = error
+    Object.assign(Error, { prepareStackTrace, stackTraceLimit })
+    return {
+      functionName: caller?.getFunctionName() ?? '',
+      url: caller?.getFileName() ?? '',
+      lineNumber: caller?.getLineNumber() - 1,
+    }
+  }
 
   function open() {
     const session = new Session()

@@ -20,11 +20,14 @@ export interface Profiler {
   close(): void
 }
 
-export type ProfileKind = 'cpu' | 'heap'
+/** The last is who changes the prototypes of objects. */
+export type ProfileKind = 'cpu' | 'heap' | 'prototypes'
 
 export interface Thread {
   pid: number
   tid: number
+  /** Of Node. */
+  version: string
 }
 
 interface Connected extends Thread {
@@ -38,7 +41,7 @@ type Row = readonly [name: string, url: string, line: number, column: number, pa
 const PRELOAD = fileURLToPath(new URL('profiler-preload.cjs', import.meta.url))
 
 /** Microseconds between samples: 100 cost half of the CPU time again, 500 nothing that was measured. Bytes between those of the heap. */
-const INTERVALS: Readonly<Record<ProfileKind, number>> = { cpu: 250, heap: 8192 }
+const INTERVALS: Readonly<Record<ProfileKind, number>> = { cpu: 250, heap: 8192, prototypes: 1 }
 
 /** A longer path is no address of a unix socket. */
 const LONGEST = 60
