@@ -2,7 +2,7 @@
 import crypto from 'crypto'
 // biome-ignore lint/style/useNodejsImportProtocol: the same
 import querystring from 'querystring'
-import { type Request, send, sendProblem } from '../src/request.ts'
+import { type Request, send, sendProblem, textOf } from '../src/request.ts'
 
 export default { login, me, logout }
 
@@ -11,7 +11,7 @@ if (secret.length < 32) throw new Error('SESSION_SECRET must have at least 32 ch
 
 function login(r: Request): void {
   if (!isOwn(r)) return
-  const { name } = querystring.parse(r.requestText ?? '')
+  const { name } = querystring.parse(textOf(r))
   if (typeof name !== 'string' || name === '' || name.length > 100) {
     sendProblem(r, 400, 'Bad Request', { errors: [{ field: 'name', reason: 'must be a text' }] })
     return

@@ -5,11 +5,16 @@ export interface Request {
   readonly headersIn: Readonly<Record<string, string | undefined>>
   readonly headersOut: Record<string, string | undefined>
   /** The body, which NGINX has read; at most 64 KiB. */
-  readonly requestText?: string
+  readonly requestBuffer?: Uint8Array
   /** Variables of NGINX, such as `req_id`, those of named groups in a location, and `client_scheme` and `client_host` as the client used them. */
   readonly variables: Readonly<Record<string, string | undefined>>
   /** Sends a response. Without a body, an error is NGINX's problem document (nginx/conf/server/problem.conf). */
   return(status: number, body?: string): void
+}
+
+/** The body as UTF-8, without a mark of the order of its bytes. `r.requestText` keeps it, and has bytes then. */
+export function textOf({ requestBuffer }: Request): string {
+  return requestBuffer ? new TextDecoder().decode(requestBuffer) : ''
 }
 
 /** `r.return()`, for which a client that has left is an error in NGINX's log. It is none of the app. */
