@@ -18,6 +18,12 @@ const FOLDERS = ['src/', 'test/', 'recipes/']
 const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.']
 const OF_ALL_ROLES = ['src/role.ts', 'test/app.test.ts', 'test/recipes.test.ts']
 
+/** What not every app uses: a framework may serve files by its own, streams for Node or for the web, and only pages shed load. */
+const MAYBE_USED = [
+  ...['assets', 'stream-node', 'stream-web'].map((name) => `shared/page/${name}.ts`),
+  'src/middleware/load-shedding.ts',
+]
+
 /** What finds and starts an NGINX of this machine, and the settings of a server, which NGINX cannot read. */
 const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/start.ts', '.env.example']
 
@@ -68,9 +74,10 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
 
   for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
   copy('packages/shared/src/', 'shared/')
-  // With its packages: a framework may serve the page's files by its own.
-  if (![...project.values()].some((text) => text.includes('/page/assets.ts')))
-    project.delete('shared/page/assets.ts')
+  for (const path of MAYBE_USED) {
+    const imported = `${path.slice(path.indexOf('/'))}'`
+    if (![...project.values()].some((text) => text.includes(imported))) project.delete(path)
+  }
   copy('.editorconfig', '.editorconfig')
   for (const folder of ['service', framework, role, `${framework}-${role}`, ...options])
     copy(`packages/eject/static/${folder}/`, '', (text) => replaceAll(text, values))
