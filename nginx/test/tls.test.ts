@@ -51,17 +51,6 @@ describe('tls', { skip }, () => {
     await assert.rejects(handshake(old), /alert protocol version/)
   })
 
-  test('a session is resumed', async () => {
-    for (const maxVersion of ['TLSv1.3', 'TLSv1.2'] as const) {
-      const first = connect({ ...address(), maxVersion })
-      const [session] = (await once(first, 'session')) as [Buffer]
-      first.destroy()
-      const second = await handshake({ maxVersion, session })
-      assert.equal(second.isSessionReused(), true, maxVersion)
-      second.destroy()
-    }
-  })
-
   test('its own certificate: for names of loopback, for a week, with a key that only this user reads', async () => {
     const certificate = new X509Certificate(address().ca ?? '')
     const names = 'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1'

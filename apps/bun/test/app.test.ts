@@ -2,64 +2,25 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BunRequest } from 'bun'
-import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { type FieldError, PROBLEM, parseRequest } from '#shared/problem.ts'
+import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, INFO } from '#shared/testing/app.ts'
 import { testApp } from '../../../packages/shared/test/app.ts'
 import { testPageQueue } from '../../../packages/shared/test/page-under-load.ts'
 import { failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { drain } from '../src/drain.ts'
-import { readJson } from '../src/read-json.ts'
 import { ssr } from '../src/ssr.ts'
 import { serve } from './serve.ts'
 
 testApp((options: AppOptions) => serve(options, failing))
 testPageQueue((options: AppOptions) => serve(options, ssr))
 
-const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
-
 const teas = () => ({
   '/teas': {
-    POST: async (request: Request) => {
-      const tea = parseRequest(Tea, await readJson(request))
-      return Response.json(tea, { status: 201 })
-    },
+    POST: () => new Response(),
   },
   '/teas/:tea': ({ params }: BunRequest<'/teas/:tea'>) => Response.json(params),
-})
-
-const post = (body: string | ReadableStream): RequestInit => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body,
-})
-const asStream = (text: string) => new Blob([text]).stream() // without `content-length`
-
-test('a body that is not valid is 400, and the problem names the field', async () => {
-  await using app = await serve(createOptions(), teas)
-  const added = await fetch(`${app.url}/teas`, post(JSON.stringify({ name: 'Assam', grams: 1 })))
-  expect([added.status, await added.json()]).toEqual([201, { name: 'Assam', grams: 1 }])
-  const unfit = await fetch(`${app.url}/teas`, post(JSON.stringify({ name: 'Assam', grams: 0 })))
-  expect([unfit.status, unfit.headers.get('content-type')]).toEqual([400, PROBLEM])
-  const { errors } = (await unfit.json()) as { errors: FieldError[] }
-  expect(errors[0]?.field).toBe('grams')
-  for (const body of ['{', '']) {
-    const broken = await fetch(`${app.url}/teas`, post(body))
-    expect(await broken.json()).toMatchObject({ status: 400, detail: 'The body is not JSON.' })
-  }
-})
-
-test('JSON has at most 64 KiB, also where another route takes more', async () => {
-  await using app = await serve(createOptions(), teas, { maxRequestBodySize: 1_000_000 })
-  const name = 'x'.repeat(64 * 1024 - '{"name":"","grams":1}'.length)
-  for (const encode of [String, asStream]) {
-    const passed = await fetch(`${app.url}/teas`, post(encode(JSON.stringify({ name, grams: 1 }))))
-    expect(passed.status).toBe(201)
-    const refused = await fetch(`${app.url}/teas`, post(encode(JSON.stringify({ name, grams: 10 }))))
-    expect([refused.status, refused.headers.get('content-type')]).toEqual([413, PROBLEM])
-  }
 })
 
 test('what has no route is a 404 problem, also a method of a known path', async () => {

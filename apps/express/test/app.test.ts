@@ -1,10 +1,9 @@
-import { deepEqual, equal, match } from 'node:assert/strict'
+import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import express, { Router } from 'express'
 import request from 'supertest'
-import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM, parseRequest } from '#shared/problem.ts'
+import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
@@ -19,22 +18,6 @@ testApp(start)
 testForwarded(create)
 testBrokenBodies(start, ['/late/amid', 'data', /secret/])
 testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
-
-const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
-
-test('a body that is not valid is 400, and the problem names the field', async () => {
-  const routes = Router().post('/teas', (request, response) => {
-    response.status(201).json(parseRequest(Tea, request.body))
-  })
-  const app = createApp(createOptions(), routes)
-  await request(app).post('/teas').send({ name: 'Assam', grams: 1 }).expect(201)
-  const unfit = await request(app).post('/teas').send({ name: 'Assam', grams: 0 }).expect(400)
-  match(unfit.headers['content-type'] ?? '', /^application\/problem\+json/)
-  equal(unfit.body.errors[0].field, 'grams')
-  const broken = await request(app).post('/teas').type('json').send('{').expect(400)
-  match(broken.body.detail, /JSON/)
-  await request(app).post('/teas').expect(400) // no body at all
-})
 
 test('an escape that does not decode is 400 in a path of Express, and a failure in a handler', async () => {
   const routes = Router().get('/users/:user', ({ params: { user } }, response) => {

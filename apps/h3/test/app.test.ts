@@ -2,9 +2,8 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import { test } from 'node:test'
 import { fromNodeHandler, H3, HTTPError, handleCors, readValidatedBody, serve as serveH3 } from 'h3'
-import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM, type Problem, parseRequest } from '#shared/problem.ts'
+import { PROBLEM, type Problem } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
@@ -19,30 +18,6 @@ testApp(start)
 testForwarded(create)
 testBrokenBodies(start)
 testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
-
-const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
-const teas = new H3()
-  .post('/teas', (event) => readValidatedBody(event, Tea))
-  .post('/parsed', async ({ req }) => parseRequest(Tea, await req.json()))
-  .get('/teas', () => {
-    throw new HTTPError({ status: 404 })
-  })
-
-test('a body that is not valid is 400, and the problem names the field', async () => {
-  const app = createApp(createOptions(), teas)
-  const post = (path: string, body: string) => app.request(path, { method: 'POST', body })
-  equal((await post('/teas', '{"name":"Assam","grams":1}')).status, 200)
-  for (const path of ['/teas', '/parsed']) {
-    const unfit = await post(path, '{"name":"Assam","grams":0}')
-    deepEqual([unfit.status, unfit.headers.get('content-type')], [400, PROBLEM])
-    match(await unfit.text(), /"field":"grams"/)
-  }
-  const broken = await post('/teas', '{')
-  equal(broken.status, 400)
-  match(await broken.text(), /Invalid JSON body/)
-  const lost = await app.request('/teas')
-  deepEqual(await lost.json(), { type: 'about:blank', title: 'Not Found', status: 404 })
-})
 
 test('issues of any Standard Schema name their fields, and an error with issues keeps its status', async () => {
   const issues = [{ message: 'no body' }, { message: 'no name', path: [{ key: 'teas' }, 0, { key: 'name' }] }]

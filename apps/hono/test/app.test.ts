@@ -6,10 +6,8 @@ import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
-import { validator } from 'hono/validator'
-import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM, parseRequest } from '#shared/problem.ts'
+import { PROBLEM } from '#shared/problem.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
@@ -25,30 +23,11 @@ testForwarded(create)
 testBrokenBodies(start)
 testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
 
-const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
-
 const post = (body: string | Blob, type = 'application/json'): RequestInit => ({
   method: 'POST',
   headers: { 'content-type': type },
   body: typeof body === 'string' ? body : body.stream(),
   ...(body instanceof Blob && { duplex: 'half' }),
-})
-
-test('a body that is not valid is 400, and the problem names the field', async () => {
-  const routes = new Hono().post(
-    '/teas',
-    validator('json', (body) => parseRequest(Tea, body)),
-    (c) => c.json(c.req.valid('json'), 201),
-  )
-  const app = createApp(createOptions(), routes)
-  equal((await app.request('/teas', post('{"name":"Assam","grams":1}'))).status, 201)
-  const unfit = await app.request('/teas', post('{"name":"Assam","grams":0}'))
-  deepEqual([unfit.status, unfit.headers.get('content-type')], [400, PROBLEM])
-  match(await unfit.text(), /"field":"grams"/)
-  const broken = await app.request('/teas', post('{'))
-  equal(broken.status, 400)
-  match(await broken.text(), /Malformed JSON/)
-  equal((await app.request('/teas', { method: 'POST' })).status, 400) // no body at all
 })
 
 test('broken JSON of the client is a 400, and that of an upstream is a failure', async () => {

@@ -1,8 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM, parseRequest } from '#shared/problem.ts'
+import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
@@ -17,35 +16,6 @@ testApp(start)
 testForwarded(create)
 testBrokenBodies(start, ['/late/amid', 'data', /secret/])
 testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
-
-const Tea = z.object({ name: z.string().min(1), grams: z.int().min(1) })
-
-test('a body is JSON of at most 64 KiB, and the problem of one that is not valid names the field', async () => {
-  const teas = route('POST', '/teas', async (context) => {
-    context.json(parseRequest(Tea, await context.readJson()), 201)
-  })
-  await using app = await serve(createApp(createOptions(), [teas]))
-  const name = 'x'.repeat(64 * 1024)
-  for (const [body, type, status, fields] of [
-    ['{"name":"Assam","grams":1}', 'application/json', 201, undefined],
-    ['{"name":"Assam"}', 'application/json', 400, ['grams']],
-    ['{', 'application/json', 400, undefined],
-    ['name=Assam', 'application/x-www-form-urlencoded', 415, undefined],
-    [`{"name":"${name}","grams":1}`, 'application/json', 413, undefined],
-  ] as const) {
-    const response = await fetch(`${app.url}/teas`, {
-      method: 'POST',
-      headers: { 'content-type': type },
-      body,
-    })
-    equal(response.status, status, body.slice(0, 20))
-    const { errors } = (await response.json()) as { errors?: { field: string }[] }
-    deepEqual(
-      errors?.map(({ field }) => field),
-      fields,
-    )
-  }
-})
 
 test('the first route that matches path and method responds; without one it is 404', async () => {
   const { readLines, ...options } = createOptions()

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { startProgram } from '@startgrid/cli/test-programs.ts'
 import { parse, parseAllDocuments } from 'yaml'
 import { Settings } from '../../shared/src/config.ts'
-import { APPS, type App, OPTIONS, type Option, whyNot } from '../src/choices.ts'
+import { APPS, type App, OPTIONS, type Option } from '../src/choices.ts'
 import { makeProject } from '../src/project.ts'
 import { ROOT, readSource } from '../src/source.ts'
 import { installedBy, temporaryDirectory } from './support.ts'
@@ -161,17 +161,6 @@ test('one example lists every setting with its default', () => {
     const listed = Object.fromEntries([...settings].map(([, ...pair]) => pair))
     deepEqual(Object.keys(listed), Object.keys(Settings.shape))
     deepEqual(Settings.parse(listed), Settings.parse({}))
-  }
-})
-
-test('telemetry starts before the app, and ends after its last response', () => {
-  for (const app of APPS.filter((one) => whyNot(one, 'telemetry') === undefined)) {
-    const { read, manifest } = make(app, ['telemetry'])
-    match(read('src/server.ts'), /^const health = new Health\(log\)\nhealth\.onClose\(stopTelemetry\)$/m)
-    match(manifest.scripts.start, /^node --import \.\/src\/telemetry\.ts src\/server\.ts$/)
-    match(read('Dockerfile'), /^CMD \["node", "--import", "\.\/src\/telemetry\.ts", "src\/server\.ts"\]$/m)
-    for (const from of listImports(read('src/telemetry.ts')))
-      ok(from.startsWith('node:') || from in manifest.dependencies, from)
   }
 })
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { UsageError } from '@startgrid/cli/arguments.ts'
 import { APPS, FRAMEWORKS, findApps, findRole, findTopology, ROLES } from '../src/apps.ts'
-import { CATALOGUE } from '../src/frameworks.ts'
 
 const APPS_DIR = new URL('../../../apps/', import.meta.url)
 const ENTRIES = 'packages/grid/src/frameworks.ts'
@@ -23,11 +21,6 @@ test('every app has its file', () => {
     assert.ok(existsSync(`${directory}/src/${role}.ts`), `${directory}/src/${role}.ts is missing.`)
 })
 
-test('no two frameworks have the same name, and their ports have three digits behind the prefix', () => {
-  assert.equal(new Set(FRAMEWORKS).size, CATALOGUE.length)
-  assert.ok(CATALOGUE.length < 90)
-})
-
 test('a name stands for one app, for all of a framework or for all of a role', () => {
   assert.deepEqual(
     findApps('koa/ssr').map(({ name }) => name),
@@ -37,28 +30,5 @@ test('a name stands for one app, for all of a framework or for all of a role', (
   assert.equal(findApps('ssr').length, FRAMEWORKS.length)
   assert.equal(findRole('status'), 'status')
   assert.equal(findTopology('nginx-tls'), 'nginx-tls')
+  assert.throws(() => findApps('coa'), /no app 'coa'.*node, fastify, express.*hello, ssr, status/)
 })
-
-test('a wrong name lists the right ones', () => {
-  assert.match(
-    messageOf(() => findApps('coa')),
-    /no app 'coa'.*node, fastify, express.*hello, ssr, status/,
-  )
-  assert.match(
-    messageOf(() => findRole('x')),
-    /no role 'x', only hello, ssr, status\.$/,
-  )
-  assert.match(
-    messageOf(() => findTopology('x')),
-    /no topology 'x', only direct, nginx, nginx-tls\.$/,
-  )
-})
-
-function messageOf(find: () => unknown): string {
-  try {
-    find()
-  } catch (error) {
-    if (error instanceof UsageError) return error.message
-  }
-  throw new Error('It was found.')
-}

@@ -78,8 +78,12 @@ export function testBody(start: Start): void {
     const unfit = await greet('{"name":""}')
     const { errors } = (await unfit.json()) as Problem
     deepEqual([unfit.status, errors?.[0]?.field], [400, 'name'])
+    equal(unfit.headers.get('content-type')?.split(';')[0], PROBLEM)
     equal((await greet('{')).status, 400)
-    equal((await greet(JSON.stringify({ name: 'x'.repeat(70_000) }))).status, 413)
+    const long = JSON.stringify({ name: 'x'.repeat(70_000) })
+    equal((await greet(long)).status, 413)
+    const streamed = { ...json(''), body: new Blob([long]).stream(), duplex: 'half' } as const // without its length
+    equal((await fetch(`${app.url}/greetings`, streamed)).status, 413)
   })
 
   test('body: JSON in all its forms is read, what is none is 4xx, and nothing of it is a failure', async () => {

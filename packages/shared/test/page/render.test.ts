@@ -25,16 +25,6 @@ test('server.d.ts declares what entry-server.tsx and its replacements in develop
   deepEqual(Object.keys(toSource(toDeclared(built))).sort(), names)
 })
 
-test('the document names its language, its size and its files, each once; the script comes last', () => {
-  const html = built.renderPage('shop', PROPS)
-  match(html, /^<!DOCTYPE html><html lang="en"><head><meta charSet="utf-8"\/>/)
-  match(html, /<meta name="viewport" content="width=device-width, initial-scale=1"\/>.*<title>[^<]+<\/title>/)
-  for (const url of built.ASSETS) equal(html.split(`"${url}"`).length, 2, url)
-  const state = '</footer><script id="state" type="application/json">[^<]*</script>'
-  const script = `<script type="module" async="" src="/assets/shop-[\\w-]{8}\\.js" nonce="${PROPS.nonce}"></script>`
-  match(html, new RegExp(`${state}${script}</body></html>$`))
-})
-
 test('a request id cannot leave its element or the state', () => {
   const requestId = '</script><!--<script>alert("1")</script>&\u2028'
   const html = built.renderPage('shop', { ...PROPS, requestId })
