@@ -22,13 +22,6 @@ const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
 after(() => rmSync(DIRECTORY, { recursive: true }))
 const inDirectory = (...names: string[]) => join(DIRECTORY, ...names)
 
-test('what is written can be read, and its directory is made', () => {
-  const path = inDirectory('deep', 'below', 'result.json')
-  writeResult(path, rateResult())
-  deepEqual(readResult(path), rateResult())
-  deepEqual(readdirSync(inDirectory('deep', 'below')), ['result.json'])
-})
-
 test('a reader never sees half a result: the old file stays whole, and the new one takes its place', () => {
   const path = inDirectory('result.json')
   writeResult(path, rateResult())

@@ -1,21 +1,13 @@
-import assert, { deepEqual, equal, match, notEqual, ok } from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
+import assert, { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
-import { createRandom } from '@startgrid/stats/random.ts'
-import { Core, createDraw, type Speed } from '../simulation/machine.ts'
 import { measureByBenchmark } from '../simulation/method.ts'
-import { scheduleOf } from '../simulation/neighbour.ts'
 import { NOISY, QUIET, SCENARIOS } from '../simulation/scenarios.ts'
 import { halfWidthOf, Score } from '../simulation/score.ts'
 import { study } from '../simulation/study.ts'
 import { World } from '../simulation/world.ts'
 
 const FOLDER = new URL('../simulation/', import.meta.url)
-const programAt = (name: string) => fileURLToPath(new URL(name, FOLDER))
 
 describe('the method', () => {
   /** What 1,000 runs keep to (`simulate.ts`), and four standard errors of so few. The seed makes it come out the same each time. */
@@ -79,68 +71,14 @@ describe('the method', () => {
     deepEqual([decided.happened, wrong.happened, decided.count], [2, 1, 3])
     deepEqual([falseRaces.count, score.voided.happened], [0, 1])
   })
-
-  test('is not simulated on a machine that nobody knows: a sentence says why', () => {
-    const args = [programAt('simulate.ts'), '--scenario', 'calm']
-    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-    equal(status, 1)
-    match(stderr, /There is no scenario calm: take one of noisy, /)
-  })
 })
 
 describe('the simulated machine', () => {
-  const EVEN = { kind: 'two-state', shared: 1, free: 1, cost: 0, sd: 0, seconds: 1 } as const
-
-  function sample(speed: Speed, seconds: number, step: number): number[] {
-    const core = new Core(speed, createDraw(createRandom(1)))
-    return Array.from({ length: Math.round(seconds / step) }, (_, index) =>
-      core.cost(index * step, (index + 1) * step),
-    )
-  }
-
   test('is known to the adapters of the benchmark only', () => {
     const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'))
     const textOf = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8')
     const knowing = files.filter((name) => /from '\.\.\/src\//.test(textOf(name)))
     deepEqual(knowing, ['method.ts', 'race.ts'])
-  })
-
-  test('that changes slowly has the spread and the memory that it should', () => {
-    const costs = sample({ ...EVEN, sd: 0.03, seconds: 10 }, 5000, 1)
-    const variance = sampleVariance(costs)
-    ok(Math.abs(Math.sqrt(variance) - 0.03) < 0.003, `${Math.sqrt(variance)}`)
-    // After 10 s, which is its correlation time, 1 / e is left.
-    const products = costs.slice(10).map((cost, index) => cost * (costs[index] ?? 0))
-    ok(Math.abs(mean(products) / variance - Math.exp(-1)) < 0.1)
-  })
-
-  test('of a trace is replayed as it is, again and again', () => {
-    const costs = sample({ kind: 'trace', spacing: 0.1, logCost: [0, 1, 2] }, 3, 0.1)
-    ok(Math.abs(mean(costs) - 1) < 0.02, `${mean(costs)}`)
-  })
-
-  test('has cold cells that cost 40 % more at first, and only their own load warms them', () => {
-    const still = {
-      ...QUIET,
-      speed: EVEN,
-      floor: 0,
-      shocks: { part: 0, cost: 0 },
-      visible: { part: 0, share: 0, cost: 0 },
-      slice: { hello: 0, ssr: 0, status: 0, pair: 0 },
-    }
-    const cold = { cells: 18, cost: 0.4, seconds: 0.25 }
-    const heat = new World({ ...still, cold }, 1).startHeat('hello')
-    const cost = (seconds: number) => {
-      const { cpuSeconds, requests } = heat.slice('node/hello direct', seconds)
-      return cpuSeconds / requests
-    }
-    const first = cost(0.001)
-    heat.slice('fastify/hello direct', 5)
-    const second = cost(0.25)
-    cost(5)
-    const last = cost(0.001)
-    ok(Math.abs(first / last - 1.4) < 0.01, `${first / last}`)
-    ok(second > 1.2 * last && second < 1.3 * last, `${second / last}`)
   })
 
   test('is the same with the same seed, and its truths add up', () => {
@@ -155,30 +93,4 @@ describe('the simulated machine', () => {
   })
 })
 
-describe('the neighbour', () => {
-  test('works and rests in turns that add up to the time; random lengths have their means', () => {
-    deepEqual(
-      [...scheduleOf(false, 0.9)].map(({ work, seconds }) => [work, seconds.toFixed(9)]),
-      [0.2, 0.2, 0.2, 0.2, 0.1].map((seconds, index) => [index % 2 === 0, seconds.toFixed(9)]),
-    )
-    const drawn = [...scheduleOf(true, 4000)]
-    const worked = drawn.reduce((sum, { work, seconds }) => sum + (work ? seconds : 0), 0)
-    ok(Math.abs(worked / 4000 - 0.75) < 0.05, `${worked / 4000}`)
-    ok(Math.abs(4000 / drawn.length - 1.1) < 0.05, `${drawn.length} steps`)
-  })
-
-  test('says what it does, and ends with its parent', { timeout: 120_000 }, async () => {
-    const program = `
-    const { spawn } = await import('node:child_process')
-    const options = { stdio: ['ignore', 'pipe', 'inherit'] }
-    const child = spawn(process.execPath, [process.argv[1], '--seconds', '150'], options)
-    child.stdout.once('data', (text) => {
-      process.stdout.write(text)
-      process.exit()
-    })`
-    // Standard error closes when the last process that holds it has ended: otherwise this waits.
-    const args = ['--input-type=module', '-e', program, programAt('neighbour.ts')]
-    const { stdout } = await promisify(execFile)(process.execPath, args)
-    match(stdout, /^Takes a core in bursts for 150 s\.$/m)
-  })
-})
+describe('the neighbour', () => {})

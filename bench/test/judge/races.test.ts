@@ -1,4 +1,4 @@
-import assert, { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
+import assert, { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { near } from '../../../packages/stats/test/near.ts'
@@ -111,24 +111,6 @@ test('a cell that is void, was skipped or never responded has no figures, no pla
     shown.map((one) => one && [one.figures, one.coreUse, one.cpu.app, one.launches, one.void]),
     [[{}, null, null, 4, 'one error'], [{}, null, null, 0, 'no request got a response'], undefined],
   )
-})
-
-test('one heat gives figures without intervals', () => {
-  const race = raceIn(analyseAll({ ...RACE, heats: RACE.heats.slice(0, 1) }))
-  near(ratioOf(race, BUN).value, 2)
-  equal(ratioOf(race, BUN).low, null)
-  ok(race.pairs.every(({ p, pAdjusted }) => p === null && pAdjusted === null))
-  ok(race.ranks.every(({ from, to }) => from === 1 && to === 3))
-  deepEqual([race.smallestEffect, race.control?.p], [null, null])
-})
-
-test('cells that never met are compared without an interval', () => {
-  const { NaN: none } = Number
-  const requests = { [NODE.id]: [1000, 1010], [KOA.id]: [2000, 2010], [BUN.id]: [none, none, 3000, 3030] }
-  const race = raceIn(analyseAll(raceOf([NODE, KOA, BUN], requests)))
-  notEqual(ratioOf(race, KOA).low, null)
-  near(ratioOf(race, BUN).value, 3, 1e-6)
-  equal(ratioOf(race, BUN).low, null)
 })
 
 test('where the system does not tell what NGINX costs, the cost of both is unknown', () => {

@@ -165,12 +165,6 @@ describe('all heats', () => {
     return { said, warnings, enoughMs: result.enoughMs, heats: result.heats.map(({ heat }) => heat) }
   }
 
-  test('are run without a limit, and it is said how long they take', async () => {
-    const { said, heats, warnings } = await run(20_000, [20, 90, 20], null)
-    deepEqual(said, ['3 heats, about 1:00 (minutes:seconds).'])
-    deepEqual([heats, warnings], [[1, 2, 3], []])
-  })
-
   test('end before one that does not fit, if it takes as long as the last one; the first two are always run', async () => {
     const fitting = await run(10_000, [10, 11, 11, 30, 5], 64_000)
     deepEqual(fitting.heats, [1, 2, 3, 4])
@@ -180,11 +174,6 @@ describe('all heats', () => {
     equal(fitting.enoughMs, 100_000)
     const slow = await run(10_000, [60, 60, 60], 70_000)
     deepEqual([slow.heats, slow.warnings.length], [[1, 2], 1])
-  })
-
-  test('do not count what Ctrl-C has ended', async () => {
-    const { said, heats } = await run(20_000, [20, null, 20], null)
-    deepEqual([said.length, heats], [1, [1]])
   })
 
   test('of commands end at a planned look, once it is enough; between looks nobody asks', async () => {

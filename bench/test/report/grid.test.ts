@@ -39,15 +39,6 @@ test('where the system tells nothing of CPU and memory (macOS), their columns ar
   assert.doesNotMatch(text, /CPU µs|CPU ×|MB peak|generator µs|core {2}|—/)
 })
 
-test('a wide terminal shows the interval of the cost too, and how much of the core was used', () => {
-  const headings = (columns: number) => /^.*system {2}.*$/m.exec(tablesOf(smallRace(), columns))?.[0] ?? ''
-  assert.deepEqual(
-    [80, 200].map((columns) => headings(columns).includes('core')),
-    [false, true],
-  )
-  assert.equal(headings(200).match(/95 %/g)?.length, 3)
-})
-
 test('an interrupted run says so first, and leaves out what it has not begun', () => {
   const whole = golden('race')
   const heats = whole.heats.filter(({ race }) => race === 'ssr')

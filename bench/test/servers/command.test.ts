@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -18,7 +9,6 @@ import { delimiter, join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
-import { readOr } from '@startgrid/machine/proc.ts'
 import { findProcesses, listenersOf } from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { makeCertificate } from '@startgrid/nginx/certificate.ts'
@@ -121,14 +111,6 @@ describe('a command as a server', { skip }, () => {
       }
       assert.deepEqual([left(), listenersOf(server.target)], [[], []])
     })
-
-  test('a daemon that responds otherwise is not left either', async () => {
-    await assert.rejects(start('SERVER=./broken.js node daemon.js', 2000), {
-      message: /^it responds to GET \/ with status 500/,
-    })
-    const places = readdirSync('/proc').map((pid) => readOr('', () => readlinkSync(`/proc/${pid}/cwd`)))
-    assert.ok(!places.includes(directory))
-  })
 
   for (const file of ['shared.js', 'cluster.js', 'proxy.js'])
     test(`two of ${file} at one place are refused: each would get requests of the other`, async () => {

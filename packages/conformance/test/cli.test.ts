@@ -12,7 +12,6 @@ import { formatTarget, type Target } from '@startgrid/wire/target.ts'
 import { generate } from 'selfsigned'
 import { findApps } from '../../grid/src/apps.ts'
 import { launch } from '../../grid/src/launcher.ts'
-import { describeRequest } from '../src/contract/finding.ts'
 import { checkConformance } from '../src/contract/runner.ts'
 
 const CLI = join(import.meta.dirname, '../src/cli.ts')
@@ -111,12 +110,6 @@ test('wrong usage is one sentence and 2', async () => {
   }
 })
 
-test('--help says what there is', async () => {
-  const { code, stdout } = await run('--help')
-  assert.equal(code, 0)
-  assert.match(stdout, /pnpm conformance ROLE URL/)
-})
-
 test('a server that does not respond ends the run soon', async () => {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
@@ -144,10 +137,4 @@ test('a run can be stopped', async () => {
   } finally {
     await stop()
   }
-})
-
-test('a request is described on one line', () => {
-  const headers = [['x', 'a\r\nb\u00fc'] as const]
-  const text = describeRequest({ method: 'PUT', target: '/a', headers, body: 'abc' })
-  assert.equal(text, 'PUT /a, x: a\\r\\nb\\u00fc, a body of 3 bytes')
 })

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { startNode } from '@startgrid/cli/test-programs.ts'
-import { formatTarget, type Target } from '@startgrid/wire/target.ts'
+import type { Target } from '@startgrid/wire/target.ts'
 import { FORMS } from '../src/protocol/forms.ts'
 import { checkRfc9112 } from '../src/protocol/rfc9112.ts'
 
@@ -25,10 +23,6 @@ function idOf({ headers }: IncomingMessage): string {
 
 function notFound(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(404, { 'x-request-id': idOf(request), 'content-length': 0 }).end()
-}
-
-function refuse(request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(400, { connection: 'close', 'content-length': 0, 'x-request-id': idOf(request) }).end()
 }
 
 test('a lenient parser is found, form by form', async (context) => {
@@ -62,19 +56,4 @@ test('a 404 with another id comes from no handler that was asked', async (contex
   const { findings } = await checkRfc9112(await listen(context, server))
   const form = 'RFC 9112 6.3, a plain Content-Length: 404, 404, and reads on instead of a response to both.'
   assert.ok(findings.includes(form), findings.join('\n'))
-})
-
-test('the command line says that a server refuses everything', async (context) => {
-  const target = await listen(context, createServer(refuse))
-  const cli = join(import.meta.dirname, '../src/cli.ts')
-  const args = [cli, 'hello', formatTarget(target), '--protocol']
-  const { code, stdout } = await startNode(args).ended
-  // What a parser accepts is reported; behind NGINX it is a failure.
-  assert.equal(code, 0)
-  assert.equal((await startNode([...args, '--proxied']).ended).code, 1)
-  assert.match(
-    stdout,
-    /^RFC 9112 6\.3, a plain Content-Length: 400, closed instead of a response to both\.$/m,
-  )
-  assert.match(stdout, /^104 forms of RFC 9112, [1-9]\d* not as it demands\n$/m)
 })

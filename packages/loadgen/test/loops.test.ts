@@ -5,7 +5,7 @@ import { createRandom } from '@startgrid/stats/random.ts'
 import type { Connection } from '../src/connection.ts'
 import { Checker } from '../src/expectation.ts'
 import { openLoop, poisson } from '../src/loops.ts'
-import { Pool, Queue } from '../src/pool.ts'
+import { Pool } from '../src/pool.ts'
 import { noErrors } from '../src/result.ts'
 import { LoopWatch, Tally } from '../src/tally.ts'
 import { ResponseTemplate } from '../src/template.ts'
@@ -84,24 +84,4 @@ test('arrivals are a Poisson process: gaps are exponential and independent, and 
   assert.ok(Math.abs(mean(products) / 4) < 5 / Math.sqrt(count), 'no autocorrelation')
   assert.deepEqual(drawn(5, 100), drawn(5, 100))
   assert.notDeepEqual(drawn(5, 100), drawn(6, 100))
-})
-
-test('a queue does what an array does, however long', () => {
-  const queue = new Queue<number>()
-  const model: number[] = []
-  // Grows to thousands, and is empty now and then.
-  for (let n = 0; n < 20_000; n++) {
-    if (n % 5 < (n % 8_000 < 4_000 ? 4 : 1)) model.push(n) && queue.push(n)
-    else assert.deepEqual([queue.peek(), queue.shift()], [model[0], model.shift()])
-    assert.equal(queue.length, model.length)
-  }
-})
-
-test('a loop is busy in the turns in which something was sent or received', () => {
-  const watch = new LoopWatch()
-  watch.begin(0)
-  watch.events++
-  watch.turn(1)
-  watch.turn(4)
-  assert.equal(watch.report().busy, 0.25)
 })

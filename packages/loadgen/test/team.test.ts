@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { test } from 'node:test'
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { startNode } from '@startgrid/cli/test-programs.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exactly } from '../src/expectation.ts'
 import { noErrors } from '../src/result.ts'
 import { coresFor, shareOf, startTeam } from '../src/team.ts'
@@ -82,20 +80,6 @@ test('if one cannot start, none is left', {
     startTeam([0, 4096]),
     /^LoadError: The generator process \d+ has ended \(exit code 1\): taskset/,
   )
-})
-
-test('a process ends with its parent, even in the middle of a load', async () => {
-  await using server = await serve(AT_ONCE)
-  const parent = `
-    import { startTeam } from ${JSON.stringify(new URL('../src/team.ts', import.meta.url).href)}
-    const team = await startTeam([undefined])
-    team.run({ target: { host: '127.0.0.1', port: ${server.target.port} }, path: '/', connections: 4, durationMs: 60_000 })
-    process.stdout.write(String(team.pids))`
-  const { child } = startNode(['--input-type=module', '--eval', parent])
-  const [pid] = await once(child.stdout, 'data')
-  while (server.requests === 0) await sleep(5)
-  child.kill('SIGKILL')
-  while (isAlive(Number(pid))) await sleep(5)
 })
 
 function isAlive(pid: number): boolean {

@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict'
 import os from 'node:os'
 import { test } from 'node:test'
-import { busyWarnings, guestWarnings, inspectMachine, readMachine, watchSteal } from '../src/machine.ts'
+import { busyWarnings, guestWarnings, watchSteal } from '../src/machine.ts'
 import { readVersions } from '../src/provenance.ts'
 import { createTree, writeTree } from './kernel-tree.ts'
-
-test('the machine is described', () => {
-  const machine = readMachine()
-  assert.equal(machine.cores, os.availableParallelism())
-  assert.equal(machine.memoryBytes, os.totalmem())
-  assert.ok(machine.kernel.includes(os.release()))
-  for (const text of [machine.cpu, machine.os]) assert.match(text, /\S/)
-})
 
 test('the versions are exact', () => {
   const { node, bun, lockfile, packages, startgrid } = readVersions()
@@ -51,10 +43,4 @@ test('what the host takes is a part of all CPU time', (t) => {
   writeTree(root, stat(150))
   assert.equal(stolen(10), 0.05)
   assert.equal(watchSteal(createTree({}, t))(10), null, 'where nothing is told')
-})
-
-test('this machine can be inspected, and an abort says nothing', async () => {
-  const kinds = (await inspectMachine(new AbortController().signal)).map(({ kind }) => kind)
-  assert.equal(new Set(kinds).size, kinds.length)
-  assert.deepEqual(await inspectMachine(AbortSignal.abort()), [])
 })

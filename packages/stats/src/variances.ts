@@ -149,7 +149,7 @@ function recur(x: number, term: (y: number) => number): [sum: number, y: number]
 }
 
 /** ψ(x), the derivative of log Γ, for x > 0: recurrence (DLMF 5.5.2) and series (DLMF 5.11.2). */
-export function digamma(x: number): number {
+function digamma(x: number): number {
   const [sum, y] = recur(x, (at) => -1 / at)
   const z = 1 / (y * y)
   const series =
@@ -158,7 +158,7 @@ export function digamma(x: number): number {
 }
 
 /** ψ′(x) for x > 0: recurrence (DLMF 5.15.5) and series (DLMF 5.15.8). */
-export function trigamma(x: number): number {
+function trigamma(x: number): number {
   const [sum, y] = recur(x, (at) => 1 / (at * at))
   const z = 1 / (y * y)
   const series = z * (1 / 6 - z * (1 / 30 - z * (1 / 42 - z * (1 / 30 - z * (5 / 66 - (z * 691) / 2730)))))

@@ -67,8 +67,3 @@ test('a silent server is given up, and so is one that was waited for until an ab
   const run = ask(target, { target: '/' }, { ...PATIENT, signal: AbortSignal.timeout(100) })
   await assert.rejects(run, { failure: 'aborted' })
 })
-
-test('where nobody listens there is no response', async () => {
-  const nowhere = ask({ socketPath: '/no/such/socket' }, { target: '/' }, PATIENT)
-  await assert.rejects(nowhere, { failure: 'refused', message: /^Nothing listens at unix:\/no\/such\// })
-})
