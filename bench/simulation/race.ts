@@ -1,4 +1,5 @@
 import { mean } from '@startgrid/stats/moments.ts'
+import { latencyHeats } from '../src/experiment/open-loop.ts'
 import { createRace, RACE_SETTINGS } from '../src/experiment/race.ts'
 import { createStudyResult } from '../src/experiment/result.ts'
 import { analyse } from '../src/judge/analysis.ts'
@@ -21,7 +22,7 @@ const RACE = 'GET /'
 const PILOT: PilotRecord = {
   race: RACE,
   decides: 'rate',
-  warmupMs: 1000,
+  warmupMs: 1250,
   systems: PAIR.map((system) => ({ system, steady: true, coreUse: 1, masked: 0 })),
   difference: null,
 }
@@ -32,12 +33,12 @@ interface RaceOptions {
   seed: number
 }
 
-/** Of three minutes, in milliseconds: the pilot and the end of a race. */
+/** Of three minutes, in milliseconds: the pilot (1.2 s of comparing, 0.5 s of starting, 7 s of load in both worlds) and the end of a race. */
 const TIME = 180_000
-const BESIDE = 10_000
+const BESIDE = 11_000
 
-/** What two open loops add to one of the first starts, in seconds: the simulated generator offers closed ones. */
-const OPEN_LOOPS = 0.5
+/** What two open loops of 300 ms add to each of the first starts, in seconds: the simulated generator offers closed ones. */
+const OPEN_LOOPS = 0.65
 
 async function raceInWorld(
   world: World,
@@ -59,7 +60,7 @@ async function raceInWorld(
     experiment,
     generator,
     start: (...which: Parameters<typeof start>) => {
-      if (result.heats.length < LEAST) world.now += OPEN_LOOPS
+      if (result.heats.length < latencyHeats(result.settings)) world.now += OPEN_LOOPS
       return start(...which)
     },
   }

@@ -8,8 +8,8 @@ export const BEYOND = 100
 /** Launches below which each contributes no more than a share of so many. */
 const LEAST_LAUNCHES = 3
 
-/** Starts of a race that has as many as fit: later ones are for what decides. */
-const MOST_LAUNCHES = 10
+/** Starts of a race that has as many as fit, those that each race has: later ones are for what decides. */
+const MOST_LAUNCHES = 5
 
 /** Heats in which latencies are measured. */
 export function latencyHeats({ heats, looks }: Pick<Settings, 'heats' | 'looks'>): number {

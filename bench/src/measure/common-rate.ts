@@ -68,7 +68,7 @@ export async function measureAtCommonRate(
 }
 
 /** A load is offered again if the generator was so late that not even its median counts: a machine that stalls does so in bursts. */
-const TRIES = 3
+const TRIES = 2
 const MEDIAN = 50
 
 /** Responses per second in the slices of this heat; in those that nobody disturbed, if there are any. */

@@ -121,7 +121,7 @@ export function planStarts(
     said.push(`Latencies are left out: ${LEAST_STARTS} starts of each need all the time.`)
   }
   const timeOf = (slices: number) => roundMs({ ...result, settings: { ...settings, slices } }, paces)
-  while (settings.slices > LEAST_PASSES && asked * timeOf(settings.slices) > leftMs) settings.slices -= 1
+  while (settings.slices > LEAST_PASSES && startsWithin(leftMs, result, paces) < asked) settings.slices -= 1
   const fit = startsWithin(leftMs, result, paces)
   const least = Math.min(LEAST_STARTS, asked)
   if (fit < least) {
