@@ -1,4 +1,4 @@
-import { formatPercent } from '@startgrid/cli/numbers.ts'
+import { formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { LEAST_HEATS } from '../experiment/time.ts'
@@ -14,6 +14,7 @@ export function deriveWarnings(result: Result): Warning[] {
     ...as('disturbed', disturbed(result)),
     ...as('accounting', accounting(result)),
     ...as('rising', rising(result)),
+    ...as('rare', rare(result)),
   ]
 }
 
@@ -101,6 +102,15 @@ function rising({ cells, heats, pilots }: Result): string[] {
     const rise = factors.filter((factor) => factor > RISING)
     if (factors.length < LEAST_HEATS || rise.length < MOST_STARTS * factors.length) return []
     return `A request of ${title} costs ${formatPercent(median(factors) - 1)} more at the end of a start than at its beginning (${race}): something grows while it runs, such as a leak or a cache, and its figures depend on how long it ran.`
+  })
+}
+
+/** Pairs of which the whole says something else than the robust figure that decides: some moments of one cost far more. */
+function rare({ analysis }: Result): string[] {
+  return (analysis?.findings ?? []).flatMap(({ race, over, under, ratio, whole }) => {
+    const { low, high } = ratio ?? { low: null, high: null }
+    if (whole === null || low === null || high === null || (low <= whole && whole <= high)) return []
+    return `Rare moments cost one of ${over} and ${under} far more: with all of them the ratio is ${formatRatio(whole)}, outside of the interval of what decides (${race}). Look at its longest waits.`
   })
 }
 

@@ -233,20 +233,34 @@ function pilotNotes(pilot: PilotRecord, finding: Finding | undefined): string[] 
 }
 
 function ratioSection(finding: Finding): Section {
-  const { race, decides, over, under } = finding
-  const decidesHere = (metric: string) => metric === decides && finding.verdict !== null
+  const { race, decides, over, under, verdict, whole } = finding
+  const [first, ...others] = ratiosOf(finding).map(({ metric, ratio }) => ({
+    name: METRICS[metric].name,
+    ratio,
+    isTested: metric === decides && verdict !== null,
+  }))
+  const ofAll = {
+    name: decides === 'rate' ? 'requests / seconds of the whole' : 'CPU / requests of the whole',
+  }
+  const rows = [
+    ...(first === undefined ? [] : [first]),
+    ...(whole === null
+      ? []
+      : [{ ...ofAll, ratio: { value: whole, low: null, high: null }, isTested: false }]),
+    ...others,
+  ]
   return {
     title: `${over} over ${under}: ${race}`,
     table: tableOf(
-      ratiosOf(finding),
+      rows,
       [
-        left('figure', 0, ({ metric }) => METRICS[metric].name),
+        left('figure', 0, ({ name }) => name),
         right('ratio', 0, ({ ratio }) => formatRatio(ratio.value)),
         // Around 1, two digits are too few.
         right('95 %', 0, ({ ratio }) => formatEnds(ratio, (end) => end.toFixed(3))),
-        left('', 0, ({ metric }) => (decidesHere(metric) ? 'decides' : 'not tested')),
+        left('', 0, ({ isTested }) => (isTested ? 'decides' : 'not tested')),
       ],
-      ({ metric }) => (decidesHere(metric) ? 'best' : 'plain'),
+      ({ isTested }) => (isTested ? 'best' : 'plain'),
     ),
     notes: [],
   }

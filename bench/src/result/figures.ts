@@ -197,6 +197,8 @@ export interface Finding {
   needed: number | null
   /** One of them stops responding for long: how many seconds in the typical start, and how many the other one does. */
   stall?: { system: string; seconds: number; other: number }
+  /** The ratio of all requests that count to all seconds, or of CPU to requests; null if it is not known. Not tested. */
+  whole: number | null
   /** Of other metrics; not tested. */
   others: { metric: Metric; ratio: Interval }[]
 }

@@ -1,5 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { analyse } from '../../src/judge/analysis.ts'
 import { deriveWarnings } from '../../src/judge/derive-warnings.ts'
 import { isTaken, keepQuiet } from '../../src/judge/disturbance.ts'
 import { type Evidence, whyVoid, wrongCells } from '../../src/judge/gates.ts'
@@ -185,6 +186,17 @@ describe('warnings that follow from a result', () => {
       find(risen, 'rising').join(),
       /^A request of \w+ costs \d+ % more at the end of a start than at its beginning \(GET [^)]+\): something grows/,
     )
+    // Every sixth slice takes three times as long: robust figures leave that out.
+    const slowed = race.heats.map((heat) => ({
+      ...heat,
+      slices: heat.slices.map((slice, index) => {
+        const isRare = slice.cell === id && Math.floor(index / race.cells.length) % 6 === 5
+        return { ...slice, seconds: slice.seconds * (isRare ? 3 : 1) }
+      }),
+    }))
+    const rare = { ...race, heats: slowed, analysis: analyse(race.experiment, { ...race, heats: slowed }) }
+    deepEqual([find(race, 'rare').length, find(rare, 'rare').length], [0, 1])
+    match(find(rare, 'rare').join(), /the ratio is 0\.4\d, outside of the interval of what decides \(GET /)
     match(find(risen, 'shared-core').join(), /^4 threads of \w+ share 1 core: they wait for each other/)
   })
 

@@ -18,6 +18,7 @@ const FINDING: Finding = {
   starts: 10,
   ratio: null,
   verdict: 'differs',
+  whole: null,
   needed: null,
   others: [],
 }
