@@ -145,6 +145,7 @@ describe('a command as a server', { skip }, () => {
     for (const [line, isShell] of [
       ['node hello.js', false],
       ['A=1 node hello.js', false],
+      ['A=1 exec node hello.js', false],
       ['true; node hello.js; true', true],
     ] as const) {
       const server = await start(line)
