@@ -121,6 +121,7 @@ export async function startCommand(command: Startable, options: StartOptions): P
   /** `performance.now()` from which on it has ended, if nothing of it is left. */
   let overAt: number | undefined
   let isTold = false
+  let isReady = false
   child.once('exit', (code, by) => {
     // A shell may end and leave the server to itself.
     roots = findProcesses(launched)
@@ -138,7 +139,8 @@ export async function startCommand(command: Startable, options: StartOptions): P
     const lines = program.lastLines()
     if (!isTold && lines !== '') tell(`printed: ${lines}`)
     isTold = true
-    return `it ${ended}${remedyFor(lines) || (ended.endsWith('code 0') ? OF_INPUT : '')}`
+    const mayWaitForInput = !isReady && ended.endsWith('code 0')
+    return `it ${ended}${remedyFor(lines) || (mayWaitForInput ? OF_INPUT : '')}`
   }
   const stop = () => program.end(graceMs)
   const pids = () => [...new Set(roots.flatMap(processTree))].filter(isRunning)
@@ -146,6 +148,7 @@ export async function startCommand(command: Startable, options: StartOptions): P
   const all = () => [...new Set([...pids(), ...findProcesses(launched)])]
   try {
     const { target, at } = await becomeReady({ port, command, signal, whyEnded, pids: all, tell })
+    isReady = true
     const startup = (at - beganAt) / 1000
     if (overAt !== undefined) how = 'has ended'
     roots = all()
@@ -184,7 +187,7 @@ function foreground(line: string): string {
   return isSingle ? `exec ${/^\s*\w+=/.test(line) ? 'env ' : ''}${line}` : line
 }
 
-/** Some end when it does, or ask there. */
+/** Some end when it does, or ask there; both before they serve. */
 const OF_INPUT =
   '; its standard input is empty: if it waits for that, let the command begin with tail -f /dev/null |'
 
