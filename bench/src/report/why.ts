@@ -14,7 +14,7 @@ export function describeWhy({ cause, next, difference, suspect }: Why): string {
   const slows =
     suspect === null
       ? ''
-      : `, most of it in functions that are not shown one by one. What makes many slow at once: setPrototypeOf, called by ${nameOf(suspect)} ${suspect.perRequest.toFixed(1)} times per request`
+      : `, most of it elsewhere. What makes many functions slow at once: setPrototypeOf, called by ${nameOf(suspect)} ${suspect.perRequest.toFixed(1)} times per request`
   const all = difference === null ? '' : `. The difference is ${describeChange(difference)} in all${slows}`
   if (cause === null)
     return `No function is shown to take more or less CPU time per request: 0.3 µs, or 0.5 % of a request, would have to be above the noise${all}`

@@ -93,7 +93,7 @@ export interface Why {
   difference: Interval | null
   /** Where most of it is: a function, or a file or package with its functions; null if none is shown. */
   cause: { part: Part; of: Part[] } | null
-  /** Who changes prototypes for each request, where most of the difference is in functions that are not shown: that makes many slow at once. */
+  /** Who changes prototypes for each request, where most of the difference is not in the cause: that makes many functions slow at once. */
   suspect: Caller | null
   /** What comes next: something that the cause calls, or another function. */
   next: Part | null
