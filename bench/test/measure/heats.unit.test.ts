@@ -1,12 +1,13 @@
 import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict'
 import { beforeEach, describe, mock, test } from 'node:test'
 import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
+import { silentRun } from '../../simulation/method.ts'
 import { newCell } from '../../src/experiment/cells.ts'
 import { commonRate } from '../../src/experiment/open-loop.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
 import { baseOf, measureAtCommonRate } from '../../src/measure/common-rate.ts'
 import { measurePasses, runHeat } from '../../src/measure/heat.ts'
-import { runHeats } from '../../src/measure/heats.ts'
+import { type HeatsRun, runHeats } from '../../src/measure/heats.ts'
 import { isSteady } from '../../src/measure/warmup.ts'
 import type { ProbeRace } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
@@ -184,6 +185,32 @@ describe('all heats', () => {
     deepEqual([run2.heats.length, asked, run2.warnings], [5, [20, 50], []])
     deepEqual(run2.said, ['At most 10 heats, about 1:40 (minutes:seconds).'])
     equal((await run(10_000, ten, null, { looks: [2, 5, 10], isEnough: () => false })).heats.length, 10)
+  })
+
+  test('have the same order and seeds, whether another race is void or not', async () => {
+    /** The order in which three systems were asked in each heat. */
+    const ordersOf = async (isVoid: boolean) => {
+      const orders = Array.from({ length: 6 }, (): string[] => [])
+      const probe: ProbeRace['probe'] = async (system, { heat }) => {
+        if (system === 'broken' && isVoid) throw new Error('it did not start')
+        if (system !== 'broken') orders[heat - 1]?.push(system)
+        return { rate: 1 }
+      }
+      const names = ['one', 'two', 'three']
+      const races = {
+        first: { systems: ['broken'], expectedMs: 1, probe },
+        second: { systems: names, expectedMs: 1, probe },
+      }
+      const systems = Object.fromEntries(['broken', ...names].map((title) => [title, { title }]))
+      const experiment = { name: '', systems, races, claims: [] }
+      const result = createStudyResult(experiment, { profile: 'full', heats: 6, seed: 1 }, '')
+      const start = async () => ({})
+      await runHeats({ ...silentRun(result), experiment, start } as unknown as HeatsRun)
+      return orders
+    }
+    const orders = await ordersOf(false)
+    ok(new Set(orders.map(String)).size > 1, 'in random order')
+    deepEqual(await ordersOf(true), orders)
   })
 
   test('that were only hoped for are dropped without a word', async () => {

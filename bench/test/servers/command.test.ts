@@ -8,6 +8,7 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createProgress } from '@startgrid/cli/progress.ts'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
 import { findProcesses, listenersOf } from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
@@ -15,7 +16,8 @@ import { makeCertificate } from '@startgrid/nginx/certificate.ts'
 import { type CommandServer, startCommand } from '@startgrid/servers/command.ts'
 import { personsEnvironment, toolsOf } from '@startgrid/servers/program.ts'
 import { ask } from '@startgrid/servers/request.ts'
-import { usedBy, workersOf } from '../../src/servers/command/open.ts'
+import { newCell } from '../../src/experiment/cells.ts'
+import { openCommands, usedBy, workersOf } from '../../src/servers/command/open.ts'
 import { isHere, whySilent } from '../../src/servers/command/origin.ts'
 
 const skip = process.platform === 'linux' ? false : 'only Linux has /proc, where processes are looked for'
@@ -324,6 +326,28 @@ test('what stood before the command is told by its name', { skip }, () => {
   } as const
   const { stdout, stderr } = spawnSync('sh', words, { ...options, cwd: import.meta.dirname })
   assert.equal(stdout, 'STARTGRID_DIRECTORY="$PWD" TOKEN=… \n', stderr)
+})
+
+test('servers start in random order, which the seed repeats', async () => {
+  const names = ['one', 'two', 'three']
+  const running = { running: 'http://127.0.0.1:1' }
+  const systems = Object.fromEntries(names.map((title) => [title, { title, ...running }]))
+  const cells = names.map((id) => newCell({ id, race: 'race', app: id }))
+  const signal = new AbortController().signal
+  const guard = new Guard()
+  const ordersOf = async (seed: number) => {
+    const options = { guard, seed, cores: 1, signal, progress: createProgress(), warn() {} }
+    const { start } = await openCommands({ name: 'race', systems, races: {}, claims: [] }, options)
+    const orders: string[] = []
+    for (let heat = 0; heat < 3; heat++)
+      orders.push([...(await start(cells, { signal })).running.keys()].join())
+    return orders
+  }
+  const orders = await ordersOf(1)
+  assert.ok(new Set(orders).size > 1)
+  assert.deepEqual(await ordersOf(1), orders)
+  assert.notDeepEqual(await ordersOf(2), orders)
+  await guard.close()
 })
 
 test('the addresses of this machine are here, others are not', async () => {

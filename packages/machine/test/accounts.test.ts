@@ -90,6 +90,24 @@ test('foreign CPU is what the core certainly worked without us, unknown if the c
   assert.equal(foreign({ app: undefined, serverCore: 11 }), null)
 })
 
+const [first, second] = readCpus().map(({ number }) => number)
+const cores: Cores | undefined =
+  first !== undefined && second !== undefined && canPin() ? { server: first, generator: second } : undefined
+const skip = cores === undefined && 'it takes two cores and taskset'
+
+test('of servers with two cores both are read: a neighbour on the second one is seen', { skip }, () => {
+  const { server, generator } = cores ?? assert.fail()
+  // Without their siblings, for all are used.
+  const generators = readCpus().map(({ number }) => number)
+  const read = (servers: number[]) =>
+    takeSample({ app: [], proxy: [], generator: [], cores: { server, servers, generator, generators } })
+  const [one, other, both] = [[server], [generator], [server, generator]].map(read)
+  assert.deepEqual([one?.serverCores, both?.serverCores], [1, 2])
+  const apart = (one?.serverCore ?? Number.NaN) + (other?.serverCore ?? Number.NaN)
+  // What a core has worked only grows.
+  assert.ok((both?.serverCore ?? 0) >= apart && (other?.serverCore ?? 0) > 0, `${both?.serverCore}, ${apart}`)
+})
+
 test('interrupts that the kernel keeps apart belong to those who caused them, in proportion', () => {
   const ours = { app: new Map([account(APP, '0.6/0')]), proxy: new Map([account(PROXY, '0.2/0')]) }
   const { cpuSeconds } = compare({ ...ours, interrupts: 0.16 })
@@ -105,11 +123,6 @@ test('threads and children that have ended count if ticks certainly say so', () 
   near(cpuOf(3.8), 0.8)
   near(cpuOf(undefined), 0.5)
 })
-
-const [first, second] = readCpus().map(({ number }) => number)
-const cores: Cores | undefined =
-  first !== undefined && second !== undefined && canPin() ? { server: first, generator: second } : undefined
-const skip = cores === undefined && 'it takes two cores and taskset'
 
 const started: ChildProcess[] = []
 after(() => {
