@@ -36,8 +36,8 @@ export const connections: readonly Check[] = [
     async run(probe) {
       const host = authority(probe.subject.target)
       const steps = identified(await mixedSteps(probe), 20, 'pipelined').filter(
-        // Bun closes the connection in the midst of a stream (https://github.com/oven-sh/bun/pull/38128).
-        ({ request }) => !request.target.startsWith('/stream'),
+        // Bun closes the connection in the midst of a stream (https://github.com/oven-sh/bun/pull/38128), and while a response waits for a file.
+        ({ request }) => !/^\/(?:stream|assets\/)/.test(request.target),
       )
       await probe.connected(async (connection) => {
         connection.send(Buffer.concat(steps.map(({ request }) => requestBytes(request, host))))

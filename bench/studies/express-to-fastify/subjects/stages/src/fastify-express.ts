@@ -1,20 +1,23 @@
 import fastifyExpress from '@fastify/express'
 import { createApp as createFastify } from '@startgrid/fastify/app.ts'
 import type { AppOptions } from '@startgrid/shared/app-options.ts'
-import type { Router } from 'express'
+import type { NextFunction, Request, Response, Router } from 'express'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 /** Fastify, as it is in `apps/fastify`, around routes of Express. */
 function createApp(options: AppOptions, routes: Router): FastifyInstance {
-  const { config, health } = options
+  const { config, health, log } = options
   // A plugin of the whole app: for Fastify, each path of an Express route is unknown.
   const mounted = fp(async (app) => {
     app.addHook('onRequest', async ({ raw }) => {
       raw.url = raw.url?.replaceAll('%', '%25') // the plugin decodes it, and Express once more: %2565 would be an e
     })
     await app.register(fastifyExpress)
-    Object.assign(app.express.locals, { config, health })
+    app.use((_request: Request, response: Response, next: NextFunction) => {
+      Object.assign(response.locals, { config, health, log })
+      next()
+    })
     app.use(routes)
   })
   return createFastify(options, mounted)
