@@ -183,7 +183,8 @@ const OWN_PORT =
 
 /** A single program takes the place of the shell, and gets its signals: not every shell does that by itself. */
 function foreground(line: string): string {
-  const isSingle = /^(?!\s*(?:\w+=\S*\s+)*(?:exec|command|eval|exit|cd|ulimit|umask)\b)[^;&|<>()`$\n#!]+$/.test(line)
+  const isSingle =
+    /^(?!\s*(?:\w+=\S*\s+)*(?:exec|command|eval|exit|cd|ulimit|umask)\b)[^;&|<>()`$\n#!]+$/.test(line)
   return isSingle ? `exec ${/^\s*\w+=/.test(line) ? 'env ' : ''}${line}` : line
 }
 
