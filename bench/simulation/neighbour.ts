@@ -26,33 +26,22 @@ ${helpOf(OPTIONS)}
 /** How long one stretch of work lasts before it looks at the time and at its parent. */
 const STRETCH_MS = 5
 
-/** What comes next, work first, until the time is over; all times in seconds. */
-export function* scheduleOf(
-  isRandom: boolean,
-  seconds: number,
-): Generator<{ work: boolean; seconds: number }> {
-  const random = createRandom(1)
-  const [burst, pause] = isRandom ? [1.65, 0.55] : [0.2, 0.2]
-  let left = seconds
-  for (let work = true; left > 0; work = !work) {
-    const typical = work ? burst : pause
-    const length = Math.min(left, isRandom ? -Math.log(1 - random()) * typical : typical)
-    yield { work, seconds: length }
-    left -= length
-  }
-}
-
 async function main(): Promise<void> {
   const { values } = readCommandLine(process.argv.slice(2), OPTIONS, COMMAND, 0)
   const { seconds, 'two-state': isRandom } = values
   if (values.help) return console.log(HELP)
   const parent = process.ppid
+  const random = createRandom(1)
+  const [burst, pause] = isRandom ? [1.65, 0.55] : [0.2, 0.2]
+  const end = performance.now() + seconds * 1000
   console.log(`Takes a core in bursts for ${seconds} s.`)
-  for (const step of scheduleOf(isRandom, seconds)) {
-    const until = performance.now() + step.seconds * 1000
+  for (let isWork = true; performance.now() < end; isWork = !isWork) {
+    const typical = isWork ? burst : pause
+    const length = isRandom ? -Math.log(1 - random()) * typical : typical
+    const until = Math.min(end, performance.now() + length * 1000)
     while (performance.now() < until) {
       if (process.ppid !== parent) return
-      if (step.work) spin(Math.min(until, performance.now() + STRETCH_MS))
+      if (isWork) spin(Math.min(until, performance.now() + STRETCH_MS))
       else await new Promise((resolve) => setTimeout(resolve, Math.min(100, until - performance.now())))
     }
   }
@@ -62,8 +51,7 @@ function spin(until: number): void {
   while (performance.now() < until);
 }
 
-if (import.meta.main)
-  main().catch((error: Error) => {
-    console.error(error.message)
-    process.exitCode = 1
-  })
+main().catch((error: Error) => {
+  console.error(error.message)
+  process.exitCode = 1
+})

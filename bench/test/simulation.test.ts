@@ -92,5 +92,3 @@ describe('the simulated machine', () => {
     ok(Number.isNaN(one.truth(a, 'nobody', 'free')))
   })
 })
-
-describe('the neighbour', () => {})

@@ -5,7 +5,7 @@ import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { fitToMachine, planCells, planHeats } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
-import { BEYOND, durationFor, openLoopsMs, shareOf } from '../../src/experiment/open-loop.ts'
+import { BEYOND, durationFor, shareOf } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
 import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/experiment/schedule.ts'
 import { expectedHeatMs, leastTimeMs } from '../../src/experiment/time.ts'
@@ -39,11 +39,6 @@ describe('cells', () => {
     deepEqual(others.slice(0, 3), ['node direct 250', 'node nginx-tls 250', 'bun nginx 250'])
   })
 
-  test('have connections by role, or as given', () => {
-    const given = (...words: string[]) => new Set(plan(...words).cells.map((cell) => cell.connections))
-    deepEqual([given(), given('--connections', '8')], [new Set([64, 8]), new Set([8])])
-  })
-
   test('have open loops with --latency: every app in every topology, no twin, no page that NGINX interprets', () => {
     const { cells, settings } = plan('--latency', '--only', 'node,njs')
     deepEqual(
@@ -54,15 +49,6 @@ describe('cells', () => {
     const without = plan()
     equal(without.settings.openLoop, null)
     ok(without.cells.every(({ openLoop }) => !openLoop))
-  })
-
-  test('of a study are warmed as the system says itself, else as its framework needs', () => {
-    const { fast = { title: 'none' } } = PAPER.systems
-    const systems = { ...PAPER.systems, fast: { ...fast, warmupMs: 4000 } }
-    deepEqual(
-      [PAPER, { ...PAPER, systems }].map((study) => planCells(study)[0]?.warmupMs),
-      [1000, 4000],
-    )
   })
 
   test('get the cores that there are; processes that share a core become warm in turn', () => {
@@ -142,14 +128,6 @@ describe('an open loop', () => {
     const span = { minMs: 1000, maxMs: 3000 }
     deepEqual([durationFor(99, 1e6, 1, span), durationFor(99, 1, 1, span)], [1000, 3000])
     deepEqual([shareOf(1), shareOf(3), shareOf(4)], [1 / 3, 1 / 3, 1 / 4], 'of so many launches')
-  })
-
-  test('takes the longest time in a plan, until the rate is known', () => {
-    const settings = { openLoop: { minMs: 1000, maxMs: 3000 }, heats: 3 }
-    const cells = [{ openLoop: true }, { openLoop: false }, { openLoop: true }]
-    equal(openLoopsMs(cells, settings), 6000)
-    equal(openLoopsMs(cells, settings, 1e6), 2000)
-    equal(openLoopsMs(cells, { ...settings, openLoop: null }), 0)
   })
 })
 
