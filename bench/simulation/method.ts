@@ -2,6 +2,7 @@ import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
 import type { LoadResult } from '@startgrid/loadgen/result.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { readOptions } from '../src/cli/options.ts'
+import { WARMUP_SLICE_MS } from '../src/experiment/cells.ts'
 import { gridExperiment } from '../src/experiment/grid.ts'
 import { createResult } from '../src/experiment/result.ts'
 import { analyse } from '../src/judge/analysis.ts'
@@ -63,9 +64,9 @@ export function simulate(world: World, { cells }: Pick<Result, 'cells'>) {
   let last: Outcome | undefined
   const cellAt = (target: Target) => cells[('port' in target ? target.port : 0) - 1]
   /** Offers as much as the cell can do. */
-  const load = (target: Target, seconds: number): Outcome => {
+  const load = (target: Target, seconds: number, isWarmup = false): Outcome => {
     const cell = cellAt(target)
-    last = cell && heat?.slice(`${cell.app} ${cell.topology}`, seconds)
+    last = cell && heat?.slice(`${cell.app} ${cell.topology}`, seconds, isWarmup)
     if (last === undefined) throw new Error('No server has been started.')
     return last
   }
@@ -86,7 +87,7 @@ export function simulate(world: World, { cells }: Pick<Result, 'cells'>) {
   }
   const run = async ({ target, durationMs, onPhase }: LoadOptions) => {
     await onPhase?.('open')
-    const { requests, seconds: lasted } = load(target, durationMs / 1000)
+    const { requests, seconds: lasted } = load(target, durationMs / 1000, durationMs === WARMUP_SLICE_MS)
     const counts = { requests, seconds: lasted, checked: 1, bytes: 0, errors: {}, handshakes: {} }
     return { ...counts, latency: { max: 0 } } as LoadResult
   }

@@ -24,6 +24,8 @@ export interface Scenario {
   visible: { part: number; share: number; cost: number }
   /** Launches that are off as a whole: how often, how much rate they lose and CPU they cost, and how often the accounts show it. */
   outliers: { part: number; rateLoss: [number, number]; cpuGain: [number, number]; shown: number } | null
+  /** Cells that cost more at first, decaying with their own load: how many per role, the part, and the seconds. */
+  cold: { cells: number; cost: number; seconds: number } | null
   /** All apps cost the same: each difference that is found is false. */
   alike: boolean
 }
@@ -42,6 +44,7 @@ const COMMON = {
   shocks: { part: 0.015, cost: 0.6 },
   visible: { part: 0.35, share: 0.2, cost: 0.25 },
   outliers: null,
+  cold: null,
   alike: false,
 }
 
@@ -71,12 +74,15 @@ const OUTLIERS: Scenario['outliers'] = {
 /** As a server is that chooses another plan, or another layout of its memory, in each start. */
 const UNEVEN = 4
 
+const COLD: Scenario['cold'] = { cells: 2, cost: 0.4, seconds: 0.25 }
+
 /** Every scenario by its name. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = Object.fromEntries([
   ...[NOISY, QUIET].flatMap((one): [string, Scenario][] => [
     [one.name, one],
     [`${one.name}-loadings`, { ...one, loadings: 0.15 }],
     [`${one.name}-outliers`, { ...one, outliers: OUTLIERS }],
+    [`${one.name}-cold`, { ...one, cold: COLD }],
     [`${one.name}-alike`, { ...one, alike: true }],
     [`${one.name}-uneven`, { ...one, uneven: UNEVEN }],
   ]),

@@ -104,7 +104,7 @@ function print(name: string, score: Score, { runs, heats }: { runs: number; heat
     console.log(`  ${label.padEnd(48)}${show(score.metrics.rate).padEnd(12)}${show(score.metrics.cpu)}`)
   const one = (label: string, text: string) => console.log(`  ${label.padEnd(48)}${text}`)
   const scenario = SCENARIOS[name]
-  const isPlain = scenario?.loadings === 0
+  const isPlain = scenario?.cold === null && scenario.loadings === 0
   const coverage = scenario?.outliers === null ? PROMISED.coverage : OUTLIERS_COVERAGE
   const width = heats === 3 ? (WIDTHS[name] ?? 1) : 1
   const of = <Given>(value: Given, otherwise: Given) => (isPlain ? value : otherwise)

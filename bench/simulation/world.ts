@@ -66,6 +66,7 @@ interface Subject {
   noise: number
   /** Standard deviation of its launches. */
   launch: number
+  cold: boolean
 }
 
 /** One machine with all its cells. The same seed gives the same one. */
@@ -123,13 +124,13 @@ export class World {
 const UNEVEN = APPS.indexOf('koa')
 
 function createSubjects(
-  { alike, loadings, slice, launch, uneven }: Scenario,
+  { alike, loadings, slice, cold, launch, uneven }: Scenario,
   role: Role,
   draw: Draw,
 ): Subject[] {
   const entries = [...APPS.keys(), 0].map((index, place) => ({ index, twin: place === APPS.length }))
   const own = APPS.map(() => 1 + loadings * draw.normal())
-  return entries.flatMap(({ index, twin }) =>
+  const subjects = entries.flatMap(({ index, twin }) =>
     (['direct', 'nginx'] as const).map((topology): Subject => {
       const name = `${APPS[index]}/${role}`
       const app = twin ? `${name}#2` : name
@@ -144,9 +145,16 @@ function createSubjects(
       const cost = COSTS[role][topology][alike ? 0 : index] ?? Number.NaN
       const loading = own[index] ?? 1
       const spread = index === UNEVEN ? uneven * launch : launch
-      return { cell, logCost: Math.log(cost / 1e6), loading, noise: slice[role], launch: spread }
+      return { cell, logCost: Math.log(cost / 1e6), loading, noise: slice[role], launch: spread, cold: false }
     }),
   )
+  for (let count = 0; cold !== null && count < cold.cells; ) {
+    const subject = subjects[Math.floor(draw.uniform(0, subjects.length))]
+    if (subject === undefined || subject.cold) continue
+    subject.cold = true
+    count += 1
+  }
+  return subjects
 }
 
 /** One of two servers that nobody here wrote. */
@@ -159,6 +167,7 @@ function pairSubject({ slice, launch }: Scenario, app: string, factor: number, t
     loading: 1,
     noise: slice.pair,
     launch: times * launch,
+    cold: false,
   }
 }
 
@@ -179,6 +188,7 @@ class HeatOfWorld {
   readonly #subjects: ReadonlyMap<string, Subject>
   readonly #launches: ReadonlyMap<string, Launch>
   readonly #own: ReadonlyMap<string, number>
+  readonly #loaded = new Map<string, number>()
   readonly #heat: number
 
   constructor(world: World, subjects: readonly Subject[], scenario: Scenario, draw: Draw) {
@@ -195,8 +205,11 @@ class HeatOfWorld {
     this.#heat = scenario.heat * draw.normal()
   }
 
-  /** Loads one cell for a while. */
-  slice(id: string, seconds: number): Outcome {
+  /**
+   * Loads one cell for a while.
+   * @param planned it is warm-up that was always planned. Cold cells are those for which that was not enough: they begin to get warm after it
+   */
+  slice(id: string, seconds: number, planned = false): Outcome {
     const subject = this.#subjects.get(id)
     if (subject === undefined) throw new Error(`There is no cell ${id} in this heat.`)
     const { floor, shocks, visible } = this.#scenario
@@ -213,6 +226,7 @@ class HeatOfWorld {
       subject.loading * this.#core.cost(at, at + seconds) +
       this.#heat +
       this.#launchCost(subject, launch) +
+      (planned ? 0 : this.#coldness(subject, seconds)) +
       noise +
       shock +
       Math.log1p((outlier?.cpuGain ?? 0) + visible.cost * visit)
@@ -229,6 +243,16 @@ class HeatOfWorld {
   /** Apps share most of a launch's cost between their topologies. */
   #launchCost({ cell, launch: spread }: Subject, launch: Launch | undefined): number {
     return spread * (SHARED * (launch?.cost ?? 0) + OWN * (this.#own.get(cell.id) ?? 0))
+  }
+
+  #coldness({ cell, cold: isCold }: Subject, seconds: number): number {
+    const age = this.#loaded.get(cell.id) ?? 0
+    this.#loaded.set(cell.id, age + seconds)
+    const { cold } = this.#scenario
+    if (cold === null || !isCold) return 0
+    const mean =
+      (cold.seconds / seconds) * (Math.exp(-age / cold.seconds) - Math.exp(-(age + seconds) / cold.seconds))
+    return Math.log1p(cold.cost * mean)
   }
 }
 
