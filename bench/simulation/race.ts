@@ -88,7 +88,7 @@ function withoutOpenLoop(experiment: Experiment): Experiment {
 }
 
 /** Of many races, in which `after` costs `factor` times what `before` costs. */
-export interface RaceScore {
+interface RaceScore {
   /** Intervals that hold the truth: of all races, and of those that stopped early. */
   coverage: Share
   early: Share

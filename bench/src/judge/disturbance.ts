@@ -37,7 +37,7 @@ export function keepQuiet<One>(
 }
 
 /** Who took the core is in several accounts. */
-export function worstPart(disturbance: Disturbance): number {
+function worstPart(disturbance: Disturbance): number {
   return Math.max(0, ...Object.values(disturbance).filter((part) => part !== null))
 }
 

@@ -22,7 +22,7 @@ const MOST_SLICES = 12
 const OFTEN = 0.5
 
 /** Why nothing is said of functions. */
-export const NOT_LOADED =
+const NOT_LOADED =
   'Functions can be named only for servers whose process loads our profiler (Node 18 or later, which keeps NODE_OPTIONS)'
 
 /** Profiles the pairs of these findings. What it finds is in the result. */

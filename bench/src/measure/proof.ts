@@ -42,7 +42,7 @@ const SPREAD_MS = 1100
 const RESPONSE_MS = 10_000
 
 /** What a system has shown of one path. */
-export interface Proof extends Known {
+interface Proof extends Known {
   /** In a mixture of paths. */
   weight: number
   /** Bytes of a body that are masked, on average. */

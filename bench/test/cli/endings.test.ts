@@ -64,17 +64,6 @@ test('without NGINX its cells are skipped; Ctrl-C keeps what was measured', asyn
   assertNothingLeft(place)
 })
 
-test('full: Ctrl-C while apps start stops them as well', async () => {
-  const run = start(['--only', 'node,fastify,koa', ...NODE])
-  const { place, stderr } = run
-  await saying(run, 'heat 1 of')
-  interrupt(run.child)
-  const { code } = await run.ended
-  assert.equal(code, 130, stderr())
-  assert.deepEqual(readResult(join(place, 'out/result.json')).heats, [])
-  assertNothingLeft(place)
-})
-
 /** `script` is that terminal: when it is killed, the kernel hangs up. */
 test('a terminal that is lost leaves the report of what was measured', {
   skip: skip || whyNoScript(),

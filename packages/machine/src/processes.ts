@@ -180,7 +180,7 @@ function wholePlace({ place, link, address }: Listener): number | string {
 }
 
 /** All processes that hold one of these, as far as this user may see. That looks into every process. */
-export function holdersOf(some: readonly Listener[]): number[] {
+function holdersOf(some: readonly Listener[]): number[] {
   const links = new Set(some.map(({ link }) => link))
   return links.size === 0 ? [] : allPids().filter((pid) => linksOf(pid).some((link) => links.has(link)))
 }

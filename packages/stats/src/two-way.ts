@@ -23,7 +23,7 @@ export interface TwoWayFit {
 }
 
 /** A weighted sum of the values. */
-export interface Combination {
+interface Combination {
   estimate: number
   /** Per row, the sum of its squared weights: the variance of the estimate is the sum of loads times variances of rows. */
   loads: number[]
