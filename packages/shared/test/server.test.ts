@@ -193,7 +193,9 @@ test('a connection that stays idle is closed', async () => {
   await Promise.all(closed)
 })
 
-test('connections that the kernel has accepted are accepted before listening stops', async () => {
+test('connections that the kernel has accepted are accepted before listening stops, also by a slow process', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => (now += 100)) // once per turn of the event loop
   const { server, address } = await setUp()
   const clients = Array.from({ length: 30 }, () => connect(Number(new URL(address).port), '127.0.0.1'))
   await Promise.all(clients.map((client) => once(client, 'connect')))
