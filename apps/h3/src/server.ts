@@ -13,7 +13,6 @@ import {
   trackConnections,
 } from '#shared/server.ts'
 import { createApp } from './app.ts'
-import { keepTrusted } from './forwarded.ts'
 import { routes } from './role.ts'
 
 const config = readConfig(Settings)
@@ -24,11 +23,10 @@ const { node } = serve(app, {
   manual: true, // listens below
   silent: true,
   gracefulShutdown: false, // `drain` loses no request
-  trustProxy: config.TRUST_PROXY !== false,
   maxRequestBodySize: 64 * 1024,
   node: serverOptions(config),
 })
-const server = keepTrusted(trackConnections(node?.server as Server), config.TRUST_PROXY)
+const server = trackConnections(node?.server as Server)
 
 server.once('error', refuseToListen).listen(config.PORT, config.HOST, () => {
   // Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.

@@ -1,14 +1,22 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { test } from 'node:test'
-import { fromNodeHandler, H3, HTTPError, handleCors, readValidatedBody, serve as serveH3 } from 'h3'
+import {
+  bodyLimit,
+  fromNodeHandler,
+  getRequestIP,
+  H3,
+  HTTPError,
+  handleCors,
+  readValidatedBody,
+  serve as serveH3,
+} from 'h3'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM, type Problem } from '#shared/problem.ts'
-import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
+import { testApp, testBrokenBodies, testForwarded, testRequests } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
-import { createFailingApp } from '../fixtures/failing.ts'
+import { createFailingApp, failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
 
@@ -61,22 +69,36 @@ test('an error has the headers of handleCors() and all of its own', async () => 
   }
 })
 
-test('a fetched response, whose headers cannot be changed, has those of the app', async () => {
-  const upstream = createServer((_request, response) => {
-    response.writeHead(203, { 'set-cookie': ['a=1', 'b=2'], 'referrer-policy': 'origin' }).end('fetched')
-  })
-  await using from = await serve(upstream)
-  await using app = await serve(
-    createFailingApp(
-      createOptions(),
-      new H3().get('/fetched', () => fetch(from.url)),
-    ),
+testRequests((options, fetched) => {
+  const own = new H3().get('/fetched', fetched).get('/redirect', () => Response.redirect('https://a.example'))
+  const app = createApp(options, own.mount('', ssr).mount('', failing))
+  const { node } = serveH3(app, { manual: true, gracefulShutdown: false })
+  return { request: app.request, server: node?.server as Server }
+})
+
+test('the client of a request behind a trusted proxy, on any runtime, also of one with a body', async () => {
+  const app = createApp(
+    createOptions({ TRUST_PROXY: '10.0.0.1' }),
+    new H3().use(bodyLimit(100)).all('/client', async (event) => {
+      const { req, url } = event
+      return [getRequestIP(event), url.href, req.url, await req.text()]
+    }),
   )
-  const response = await fetch(`${app.url}/fetched`, { headers: { 'x-request-id': 'r-1' } })
-  deepEqual([response.status, await response.text()], [203, 'fetched'])
-  const expected = { ...SECURITY_HEADERS, 'x-request-id': 'r-1', 'referrer-policy': 'origin' }
-  for (const [name, value] of Object.entries(expected)) equal(response.headers.get(name), value, name)
-  deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
+  const headers = {
+    'x-forwarded-for': '203.0.113.7',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'a.example',
+  }
+  for (const [ip, client, origin] of [
+    ['10.0.0.1', '203.0.113.7', 'https://a.example'],
+    ['10.0.0.2', '10.0.0.2', 'http://localhost'],
+  ] as const)
+    for (const init of [{}, { method: 'POST', body: 'tea' }]) {
+      const request = new Request('http://localhost/client', { headers, ...init })
+      const told = await app.fetch(Object.assign(request, { ip }))
+      const url = `${origin}/client`
+      deepEqual(await told.json(), [client, url, url, init.body ?? ''])
+    }
 })
 
 test('an error of a handler of Node is logged with its cause, and the client gets what it exposes', async () => {

@@ -5,7 +5,6 @@ import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
-import { keepTrusted } from '../src/forwarded.ts'
 import { ssr } from '../src/ssr.ts'
 
 const { body } = await import('../recipes/body.ts')
@@ -34,16 +33,14 @@ function start(options: AppOptions) {
   ])
     routes.mount('', part)
   const app = createApp(options, routes)
-  const { TRUST_PROXY } = options.config
   const { node } = serveH3(app, {
     manual: true,
     gracefulShutdown: false,
-    trustProxy: TRUST_PROXY !== false,
     maxRequestBodySize: 2_000_000,
   })
   const server = node?.server as Server
   acceptWebSockets(server, app, options)
-  return serve(keepTrusted(server, TRUST_PROXY))
+  return serve(server)
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)

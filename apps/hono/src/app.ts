@@ -1,13 +1,12 @@
-import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import type { AppOptions } from '#shared/app-options.ts'
-import { limitSilence } from '#shared/handler-timeout.ts'
-import { SECURITY_HEADERS } from '#shared/security.ts'
+import { type Env, takeOrigin } from './forwarded.ts'
 import { probes } from './health.ts'
 import { accessLog } from './middleware/access-log.ts'
-import { onError, throwError } from './middleware/errors.ts'
+import { onError } from './middleware/errors.ts'
+import { limitTime } from './middleware/handler-timeout.ts'
 import { setRequestId } from './middleware/request-id.ts'
 
 declare module 'hono' {
@@ -15,33 +14,28 @@ declare module 'hono' {
   interface ContextVariableMap extends AppOptions {}
 }
 
-const securityHeaders = new Map(Object.entries(SECURITY_HEADERS))
-
 /**
  * The app with its middleware, in the order in which a request meets it.
  * @param larger routes with a `bodyLimit()` of their own, which are registered before that of all others
  */
 export function createApp({ config, health, log }: AppOptions, routes: Hono, larger = new Hono()) {
-  const app = new Hono<{ Bindings: Partial<HttpBindings> }>()
+  const app = new Hono<Env>()
   app.onError(onError)
   app.notFound(() => {
     throw new HTTPException(404)
   })
 
-  app.use(async (c, next) => {
+  app.use((c, next) => {
     c.env ??= {} // of `app.request()` in tests
     c.set('config', config)
     c.set('health', health)
     c.set('log', log)
-    // On Node's response, because one that a route fetches does not have those of `c.header()`.
-    c.env.outgoing?.setHeaders(securityHeaders)
-    if (c.env.outgoing)
-      limitSilence(c.env.outgoing, config.HANDLER_TIMEOUT_MS, () => Object.fromEntries(c.res.headers))
-    await next().catch(throwError)
+    return setRequestId(c, next)
   })
-  app.use(setRequestId)
+  if (config.TRUST_PROXY) app.use(takeOrigin)
   app.route('/', probes) // before the access log, so that probes have no line
   app.use(accessLog)
+  app.use(limitTime(config))
   app.route('/', larger)
   // Not for GET: it reads `c.req.raw`, of which the adapter makes a Request in 26 µs.
   const limit = bodyLimit({ maxSize: 64 * 1024 })

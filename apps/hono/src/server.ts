@@ -13,7 +13,6 @@ import {
   trackConnections,
 } from '#shared/server.ts'
 import { createApp } from './app.ts'
-import { takeOrigin } from './forwarded.ts'
 import { routes } from './role.ts'
 
 const config = readConfig(Settings)
@@ -22,7 +21,6 @@ const health = new Health(log)
 const { fetch } = createApp({ config, health, log }, routes)
 const options = { fetch, hostname: 'localhost', serverOptions: serverOptions(config) } // the host of HTTP/1.0 without one
 const server = trackConnections(createAdaptorServer(options) as Server)
-takeOrigin(server, config.TRUST_PROXY)
 
 server.once('error', refuseToListen).listen(config.PORT, config.HOST, () => {
   // Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.

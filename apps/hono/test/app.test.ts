@@ -1,5 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
-import { createServer } from 'node:http'
+import type { Server } from 'node:http'
 import { test } from 'node:test'
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
@@ -8,12 +8,12 @@ import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
-import { SECURITY_HEADERS } from '#shared/security.ts'
-import { createOptions, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
+import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
+import { testApp, testBrokenBodies, testForwarded, testRequests } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
-import { createFailingApp } from '../fixtures/failing.ts'
+import { createFailingApp, failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
+import { clientOf } from '../src/forwarded.ts'
 import { ssr } from '../src/ssr.ts'
 
 const create = (options: AppOptions) => createFailingApp(options, new Hono())
@@ -38,25 +38,39 @@ test('broken JSON of the client is a 400, and that of an upstream is a failure',
   const app = createApp(options, routes)
   equal((await app.request('/client', post('{'))).status, 400)
   equal((await app.request('/upstream', post('{}'))).status, 500)
-  const [line] = await readLines(1)
-  match(JSON.stringify(line?.err), /SyntaxError/)
+  const [failed] = (await readLines(3)).filter(({ level }) => level === ERROR)
+  match(JSON.stringify(failed?.err), /SyntaxError/)
 })
 
-test('a fetched response, whose headers cannot be changed, has those of the app', async () => {
-  const upstream = createServer((_request, response) => {
-    response.writeHead(203, { 'set-cookie': ['a=1', 'b=2'], 'referrer-policy': 'origin' }).end('fetched')
-  })
-  await using from = await serve(upstream)
-  const { fetch: handle } = createApp(
-    createOptions(),
-    new Hono().get('/fetched', () => fetch(from.url)),
+testRequests((options, fetched) => {
+  const own = new Hono()
+    .get('/fetched', fetched)
+    .get('/redirect', () => Response.redirect('https://a.example'))
+  const { fetch, request } = createApp(options, own.route('/', ssr).route('/', failing))
+  return { request, server: createAdaptorServer({ fetch }) as Server }
+})
+
+test('the client of a request behind a trusted proxy, on any runtime, also of one with a body', async () => {
+  const app = createApp(
+    createOptions({ TRUST_PROXY: '10.0.0.1' }),
+    new Hono().all('/client', async (c) =>
+      c.json([clientOf(c), c.req.url, c.req.raw.url, await c.req.text()]),
+    ),
   )
-  await using app = await serve(createAdaptorServer({ fetch: handle }) as typeof upstream)
-  const response = await fetch(`${app.url}/fetched`, { headers: { 'x-request-id': 'r-1' } })
-  deepEqual([response.status, await response.text()], [203, 'fetched'])
-  const expected = { ...SECURITY_HEADERS, 'x-request-id': 'r-1', 'referrer-policy': 'origin' }
-  for (const [name, value] of Object.entries(expected)) equal(response.headers.get(name), value, name)
-  deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
+  const headers = {
+    'x-forwarded-for': '203.0.113.7',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'a.example',
+  }
+  for (const [address, client, origin] of [
+    ['10.0.0.1', '203.0.113.7', 'https://a.example'],
+    ['10.0.0.2', '10.0.0.2', 'http://localhost'],
+  ] as const)
+    for (const init of [{}, { method: 'POST', body: 'tea' }]) {
+      const told = await app.request('/client', { headers, ...init }, { address })
+      const url = `${origin}/client`
+      deepEqual(await told.json(), [client, url, url, init.body ?? ''])
+    }
 })
 
 test('a body over the limit is 413; a route with a larger limit is registered before it', async () => {

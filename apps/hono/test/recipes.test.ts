@@ -9,7 +9,6 @@ import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
 import { acceptUpgrades } from '#shared/websockets.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
 import { createApp } from '../src/app.ts'
-import { takeOrigin } from '../src/forwarded.ts'
 import { ssr } from '../src/ssr.ts'
 
 const { body } = await import('../recipes/body.ts')
@@ -40,7 +39,7 @@ function start(options: AppOptions) {
   const { fetch } = createApp(options, routes, upload)
   const server = createAdaptorServer({ fetch, websocket }) as Server
   acceptUpgrades(server, '/chat')
-  return serve(takeOrigin(server, options.config.TRUST_PROXY))
+  return serve(server)
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)

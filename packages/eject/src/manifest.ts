@@ -42,6 +42,8 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
   const runtimeTypes = isBun ? ['bun', '@types/bun'] : ['@types/node']
   const devDependencies = [...TOOLS, ...runtimeTypes, ...development].filter((one) => !dependencies.has(one))
   const settings = project.get('pnpm-workspace.yaml')
+  const { scripts } = JSON.parse(files[`apps/${framework}/package.json`] ?? '')
+  const others = Object.entries<string>(scripts).filter(([script]) => script.startsWith('start:'))
   return {
     name,
     private: true,
@@ -59,6 +61,7 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
     },
     scripts: {
       start: command,
+      ...Object.fromEntries(others.map(([script, line]) => [script, line.replace('exec ', '')])),
       dev: isInNginx ? 'npm run build && npm start' : command.replace(runtime, `${runtime} ${watch}`),
       ...(build.length > 0 && { build: build.join(' && ') }),
       test: isBun ? 'bun test --timeout=60000' : 'node --test "test/**/*.test.ts"',

@@ -27,6 +27,9 @@ const MAYBE_USED = [
 /** What finds and starts an NGINX of this machine, and the settings of a server, which NGINX cannot read. */
 const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/start.ts', '.env.example']
 
+/** Of frameworks that run on several runtimes. */
+const OTHER_SERVERS = ['src/server.bun.ts', 'src/server.deno.ts']
+
 /** Parts of nginx/conf: for an NGINX in front, and for one that is the app. */
 const PROXY = ['http/', 'server/', 'start.sh']
 const NOT_FOR_A_PROXY = ['assets', 'ceiling', 'page-app']
@@ -104,6 +107,8 @@ function startOneRole(project: Map<string, string>, role: Role, options: readonl
     edits.push([health, `${health}\nhealth.onClose(stopTelemetry)`])
   }
   project.set('src/server.ts', edits.reduce(replaceOnce, project.get('src/server.ts') ?? ''))
+  for (const path of OTHER_SERVERS)
+    if (project.has(path)) project.set(path, replaceOnce(project.get(path) ?? '', edits[0] ?? []))
 }
 
 /** What starts the server: words, because npm's shell would not pass on signals. */

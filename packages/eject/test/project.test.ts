@@ -120,6 +120,18 @@ test('a role is one replacement, and a server without its text is refused', () =
   )
 })
 
+test('a framework that runs on several runtimes has a server and a script for each, of one role', () => {
+  const found = APPS.filter(({ framework }) => `apps/${framework}/src/server.deno.ts` in source.files)
+  deepEqual([...new Set(found.map(({ framework }) => framework))], ['hono', 'h3'])
+  for (const app of found)
+    for (const runtime of ['bun', 'deno']) {
+      const { read, manifest } = make(app)
+      match(manifest.scripts[`start:${runtime}`], new RegExp(`^${runtime} .*src/server\\.${runtime}\\.ts$`))
+      const routes = `import { ${app.role} as routes } from './${app.role}.ts'`
+      ok(read(`src/server.${runtime}.ts`).includes(routes), app.name)
+    }
+})
+
 test('what is edited is formatted, and its imports are sorted', async () => {
   using directory = temporaryDirectory()
   const names: string[] = []

@@ -32,6 +32,8 @@ export interface LaunchOptions {
   env?: Readonly<Record<string, string>>
   /** The core to stay on, or several in the syntax of taskset: `0`, `0,2-3` (Linux). */
   cpu?: number | string | undefined
+  /** What runs it instead of its runtime and `src/server.ts`: a program and its words. */
+  program?: readonly string[]
   /** Node or Bun options before the file, such as `--cpu-prof`. */
   execArgv?: readonly string[]
   /** Milliseconds until it must listen, default 60,000: up to twenty start at once on one core, some in containers. */
@@ -69,7 +71,8 @@ const BIN = fileURLToPath(new URL('../../../node_modules/.bin/', import.meta.url
  */
 export async function launch(app: Startable, options: LaunchOptions = {}): Promise<Launch> {
   const runtime = app.runtime === 'bun' ? `${BIN}bun` : process.execPath
-  const command = [...bind(options.cpu), runtime, ...(options.execArgv ?? []), 'src/server.ts', app.role]
+  const program = options.program ?? [runtime, ...(options.execArgv ?? []), 'src/server.ts']
+  const command = [...bind(options.cpu), ...program, app.role]
   const [file = runtime, ...args] = command
   const child = spawn(file, args, {
     cwd: app.directory,

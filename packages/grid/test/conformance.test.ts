@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { checkRfc9112 } from '@startgrid/conformance/rfc9112.ts'
 import { checkConformance, formatReport, type Options } from '@startgrid/conformance/runner.ts'
 import { APPS, type App, findApps } from '../src/apps.ts'
@@ -14,6 +17,8 @@ import { type StartedApps, startApps, whyNot } from './started-apps.ts'
 const folder = basename(process.cwd())
 if (folder !== 'grid' && !APPS.some(({ framework }) => framework === folder))
   throw new Error(`Run this in the folder of a framework or in packages/grid, not in ${folder}.`)
+
+const BUN = fileURLToPath(new URL('../../../node_modules/.bin/bun', import.meta.url))
 
 /** Each is a hundred checks: on a busy machine that takes njs, which interprets its page, minutes. */
 const timeout = 600_000
@@ -38,6 +43,45 @@ if (folder === 'grid') {
   describe('full: every app', () => {
     for (const topology of ['nginx', 'nginx-tls'] as const) testBehindNginx(APPS, topology)
   })
+  for (const runtime of ['bun', 'deno'] as const) testOnRuntime(runtime)
+}
+
+/** Deno neither reads nor closes a connection of which a body was read in part, as Hono's `bodyLimit()` does. */
+const LEFT_BY_DENO = 'a chunked body over the limit is refused or left unread, and is no request'
+
+/** The apps that have a server for another runtime. */
+function testOnRuntime(runtime: 'bun' | 'deno'): void {
+  const has = ({ directory }: App) => existsSync(`${directory}/src/server.${runtime}.ts`)
+  for (const app of APPS.filter((one) => one.role !== 'ssr' && has(one)))
+    test(`full: ${app.name} on ${runtime} keeps the contract, and stops with 0`, { timeout }, async (t) => {
+      const found = runtime === 'bun' ? BUN : findDeno()
+      if (found === undefined) return t.skip('npm has no Deno for this machine, or cannot be reached')
+      const { scripts } = JSON.parse(readFileSync(`${app.directory}/package.json`, 'utf8'))
+      const words: string[] = scripts[`start:${runtime}`].split(' ').slice('exec bun'.split(' ').length)
+      const env = { ...NEVER_SHED, LOG_LEVEL: 'info' }
+      const running = await launch(app, { program: [found, ...words], env })
+      const { differences } = await checkConformance({ ...app, target: running.target, log: running.output })
+      assert.equal(await running.stop(), 0)
+      assert.deepEqual(
+        differences.filter(({ check }) => runtime === 'bun' || check !== LEFT_BY_DENO),
+        [],
+      )
+    })
+}
+
+/** Only these tests need it, and it has 90 MB. */
+function findDeno(): string | undefined {
+  const words = [
+    'exec',
+    '--yes',
+    '--package=deno@2.9.6',
+    '--',
+    'deno',
+    'eval',
+    'console.log(Deno.execPath())',
+  ]
+  const { status, stdout } = spawnSync('npm', words, { encoding: 'utf8', timeout })
+  return status === 0 ? stdout.trim() : undefined
 }
 
 function testBehindNginx(apps: readonly App[], topology: 'nginx' | 'nginx-tls'): void {

@@ -31,6 +31,11 @@ export function readForwarded(
   }
 }
 
+/** Gives a URL the origin that the client asked for. A value that is not valid changes nothing. */
+export function setOrigin(url: URL, { scheme, host }: Forwarded): URL {
+  return Object.assign(url, { protocol: scheme, port: '', host })
+}
+
 /** Some proxies name the client with its port: `203.0.113.7:4711`, `[2001:db8::7]:4711`. Afterwards X-Forwarded-For has addresses only. */
 export function dropPorts({ headers }: Pick<IncomingMessage, 'headers'>): void {
   const list = headers['x-forwarded-for']?.toString()

@@ -27,3 +27,14 @@ export function limitSilence(response: ServerResponse, ms: number, ownHeaders = 
     socket.destroySoon()
   })
 }
+
+/** For runtimes that cannot tell if bytes still come or go: replaces what a handler has not returned in time. */
+export function replaceLate<Result>(
+  result: Promise<Result>,
+  ms: number,
+  replace: () => Result,
+): Promise<Result> {
+  const { promise: late, resolve } = Promise.withResolvers<Result>()
+  const timer = setTimeout(() => resolve(replace()), ms)
+  return Promise.race([result, late]).finally(() => clearTimeout(timer))
+}

@@ -9,6 +9,22 @@ export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
+const HEADERS = Object.entries(SECURITY_HEADERS)
+
+/**
+ * Gives a `Response` the id, and the security headers that it does not have itself.
+ * @returns a copy of one whose headers cannot be changed, because `fetch()` or `Response.redirect()` made them
+ */
+export function secureResponse(response: Response, requestId: string): Response {
+  try {
+    response.headers.set('x-request-id', requestId)
+  } catch {
+    return secureResponse(new Response(response.body, response), requestId)
+  }
+  for (const [name, value] of HEADERS) if (!response.headers.has(name)) response.headers.set(name, value)
+  return response
+}
+
 /** Of `script-src` and of the scripts of one page: https://developer.mozilla.org/docs/Web/HTTP/Guides/CSP#nonces */
 export function createNonce(): string {
   return randomBytes(18).toString('base64')

@@ -1,9 +1,10 @@
-import { deepEqual, doesNotMatch, equal, match } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, ok } from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type Server } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { ASSETS } from '#shared/page/server.js'
 import type { AppOptions } from '../src/app-options.ts'
 import { PROBLEM, type Problem } from '../src/problem.ts'
 import { SECURITY_HEADERS } from '../src/security.ts'
@@ -152,6 +153,73 @@ export function testBrokenBodies(start: Start, ...more: Failure[]): void {
     const signal = AbortSignal.timeout(120_000)
     const [response] = await once(request(`${app.url}/livez`, { headers }).end(), 'response', { signal })
     equal(response.resume().statusCode, 200)
+  })
+}
+
+/** What the runtime adds, and what it makes of a body. */
+const OF_RUNTIME = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']
+
+/**
+ * For frameworks whose app is a function of a `Request`.
+ * @param create an app with the page, the failing routes, `/fetched`, which returns what `fetched` does, and `/redirect` by `Response.redirect()`
+ */
+export function testRequests(
+  create: (
+    options: AppOptions,
+    fetched: () => Promise<Response>,
+  ) => { server: Server; request(path: string, init: RequestInit): Response | Promise<Response> },
+): void {
+  test('without a server, a request has the status, the headers, the body and the line in the log of what a client gets', async () => {
+    await using upstream = await serve((_request, response) => {
+      const own = { 'x-request-id': 'other', 'set-cookie': ['a=1', 'b=2'], 'referrer-policy': 'origin' }
+      response.writeHead(203, { ...own, 'content-type': 'text/x-tea' }).end('fetched')
+    })
+    const { readLines, ...options } = createOptions()
+    const { request, server } = create(options, () => fetch(upstream.url))
+    await using app = await serve(server)
+    // `fetch()` would say no-cache otherwise.
+    const since = { 'if-modified-since': new Date().toUTCString(), 'cache-control': 'max-age=0' }
+    let completed = 0
+    for (const [path, status, init = {}] of [
+      ['/livez', 200],
+      ['/fetched', 203],
+      ['/fetched', 203, { method: 'HEAD' }],
+      ['/foreign', 200],
+      ['/redirect', 302],
+      ['/?items=a', 400],
+      ['/stream?items=1&delay=1', 200, { method: 'HEAD' }],
+      [String(ASSETS[0]), 304, { headers: since }],
+      ['/nowhere', 404],
+      ['/throws', 500],
+      ['/errors/unavailable', 503],
+      ['/breaks', 200],
+    ] as [string, number, RequestInit?][]) {
+      const headers = { ...init.headers, 'accept-encoding': 'identity', 'x-request-id': 'r-1' }
+      const told = []
+      for (const ask of [request, (path: string, init: RequestInit) => fetch(app.url + path, init)]) {
+        const response = await ask(path, { redirect: 'manual', ...init, headers })
+        const body = (await response.text().catch(() => 'cut')).replace(/http:..[^/]*/, 'ORIGIN')
+        const own = [...response.headers]
+          .filter(([name]) => !OF_RUNTIME.includes(name))
+          .map(([name, value]) => [name, value.replace('; charset', ';charset').replace(/nonce-[^']*/, '')])
+        equal(response.headers.get('x-request-id'), 'r-1', path)
+        for (const name of Object.keys(SECURITY_HEADERS)) ok(response.headers.has(name), `${path} ${name}`)
+        told.push({ status: response.status, own, body })
+      }
+      equal(told[0]?.status, status, path)
+      deepEqual(told[0], told[1], path)
+      if (path !== '/livez') completed += 2
+    }
+    let lines: Awaited<ReturnType<typeof readLines>> = []
+    for (let count = 0; lines.length < completed; count++)
+      lines = (await readLines(count)).filter(({ level }) => level === INFO)
+    const told = Map.groupBy(lines, ({ method, path, route, status, requestId }) =>
+      JSON.stringify([method, path, route, status, requestId]),
+    )
+    deepEqual(
+      [...told.values()].map(({ length }) => length),
+      Array(completed / 2).fill(2),
+    )
   })
 }
 

@@ -1,6 +1,6 @@
-import type { HttpBindings } from '@hono/node-server'
 import { createMiddleware } from 'hono/factory'
 import { requestId } from '#shared/request-id.ts'
+import { secureResponse } from '#shared/security.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -8,9 +8,13 @@ declare module 'hono' {
   }
 }
 
-/** On Node's response, as the security headers. Hono's own `requestId()` also keeps ids with `=`. */
-export const setRequestId = createMiddleware<{ Bindings: Partial<HttpBindings> }>(async (c, next) => {
-  c.set('requestId', requestId(c.req.header('x-request-id')))
-  c.env.outgoing?.setHeader('x-request-id', c.get('requestId'))
+/** Sets the id, and afterwards the headers of every response. Hono's own `requestId()` also keeps ids with `=`. */
+export const setRequestId = createMiddleware(async (c, next) => {
+  const id = requestId(c.req.header('x-request-id'))
+  c.set('requestId', id)
   await next()
+  const secured = secureResponse(c.res, id)
+  if (secured === c.res) return
+  c.res = undefined // otherwise its headers would replace those of the copy
+  c.res = secured
 })

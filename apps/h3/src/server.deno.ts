@@ -1,0 +1,21 @@
+import { serve } from 'h3'
+import { readConfig, Settings } from '#shared/config.ts'
+import { Health } from '#shared/health.ts'
+import { createLog } from '#shared/log.ts'
+import { closeOnSignal } from '#shared/web-server.ts'
+import { createApp } from './app.ts'
+import { routes } from './role.ts'
+
+const config = readConfig(Settings)
+const log = createLog(config)
+const options = { config, health: new Health(log), log }
+const app = createApp(options, routes)
+const server = serve(app, {
+  hostname: config.HOST,
+  port: config.PORT,
+  silent: true,
+  gracefulShutdown: false, // below
+  maxRequestBodySize: 64 * 1024,
+})
+await server.ready()
+closeOnSignal(options, new URL(server.url ?? '').origin, () => server.close())
