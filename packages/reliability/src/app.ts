@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { App } from '@startgrid/grid/apps.ts'
 import {
   type Launch,
@@ -27,6 +26,7 @@ export class AppSubject extends Subject {
   readonly app: App
   override readonly nginx: Nginx
   readonly routes: Routes
+  override readonly keepsIdle: boolean
   readonly #standIn: Startable | undefined
   readonly #launches = new Set<Launch>()
 
@@ -36,6 +36,8 @@ export class AppSubject extends Subject {
     this.nginx = nginx
     this.routes = routesOf(app)
     this.#standIn = standIn
+    // NGINX before 1.27.4 closes idle connections at once when it stops.
+    this.keepsIdle = app.runtime !== 'nginx' || nginx.keepaliveMinTimeout
   }
 
   async start(port = 0): Promise<Server> {
@@ -88,28 +90,4 @@ export interface AppFault extends Omit<Fault, 'run'>, Partial<Pick<Fault, 'run'>
   absent?(app: App): string | undefined
   /** What needs the settings, the failing routes or the log of an app. @returns what went wrong, a sentence each; a thrown error counts as one */
   runOnApp?(subject: AppSubject): Promise<string[]>
-}
-
-/** For `Subject.launch`: more time to drain than the default, which a busy machine may exceed. */
-export const PATIENT = { SHUTDOWN_TIMEOUT_MS: '60000' }
-
-/**
- * Sends an app a stop signal, and waits for its end.
- * @param limitMs milliseconds, more than the app's own deadline
- * @returns findings; empty if the exit code is the expected one
- */
-export async function findBadEnding(
-  { app, stop, output }: Pick<Launch, 'app' | 'stop' | 'output'>,
-  expected: number,
-  limitMs = 90_000,
-): Promise<string[]> {
-  const timer = new AbortController()
-  const late = sleep(limitMs, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const)
-  const code = await Promise.race([stop(), late])
-  timer.abort()
-  if (code === expected) return []
-  const how =
-    code === 'late' ? `still runs ${limitMs / 1000} s after SIGTERM` : `ended with ${code ?? 'a signal'}`
-  const line = output().trim().split('\n').at(-1) ?? ''
-  return [`${app.name} ${how}; it should end with ${expected}. Its last line: ${line.slice(0, 300)}`]
 }

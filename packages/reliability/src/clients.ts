@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Role } from '@startgrid/grid/apps.ts'
 import { type Connection, openConnection, type Patience } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response, ResponseReader } from '@startgrid/wire/reader.ts'
-import { type Header, headerValue, methodOf, type Request, requestBytes } from '@startgrid/wire/request.ts'
+import { type Header, methodOf, type Request, requestBytes } from '@startgrid/wire/request.ts'
 import { authority, connect, type Target } from '@startgrid/wire/target.ts'
 
 /** What a client saw of a response, up to its end or the cut. */
@@ -177,8 +177,6 @@ export const LIGHT: Readonly<Record<Role, string>> = {
 export interface ClientsOptions {
   readonly target: Target
   readonly path: string
-  /** Default GET. */
-  readonly method?: string
   readonly headers?: readonly Header[]
   /** The statuses that are right; default 200. */
   readonly statuses?: readonly number[]
@@ -188,13 +186,6 @@ export interface ClientsOptions {
   readonly fresh?: number
   /** Milliseconds between a response and the next request of a client; default 50: connections are idle at times, as in life. */
   readonly pauseMs?: number
-  /** Clients end when the server closes their connection between two requests, instead of opening another one. */
-  readonly untilClosed?: boolean
-  /**
-   * Clients open another connection whenever one was closed, and end when a new one is refused. That is no failure. But it is one to be
-   * told to leave (`connection: close`) and then to be served on a new connection.
-   */
-  readonly untilRefused?: boolean
   /** Called with whatever became of a request. */
   onSeen?(seen: Seen): void
 }
@@ -236,35 +227,26 @@ export class Clients {
   }
 
   async #run(keepAlive: boolean): Promise<void> {
-    const { target, untilRefused, untilClosed, pauseMs = 50 } = this.#options
+    const { target, pauseMs = 50 } = this.#options
     const client = new Client(target)
-    let isTold = false
     do {
-      const { status, headers = [], error } = await this.#ask(client)
-      if (untilRefused === true) {
-        if (error?.failure === 'refused') break
-        if (isTold && status !== undefined)
-          this.#fail('a client was told to leave while the app still listened')
-        isTold = headerValue(headers, 'connection') === 'close'
-      }
+      await this.#ask(client)
       if (!keepAlive) client.close()
       await sleep(pauseMs)
-    } while (!this.#over && (untilClosed !== true || client.isConnected))
+    } while (!this.#over)
     client.close()
   }
 
-  async #ask(client: Client): Promise<Seen> {
-    const { path, method = 'GET', headers = [], statuses = [200], untilRefused, onSeen } = this.#options
-    const seen = await client.ask({ method, target: path, headers })
+  async #ask(client: Client): Promise<void> {
+    const { path, headers = [], statuses = [200], onSeen } = this.#options
+    const seen = await client.ask({ target: path, headers })
     onSeen?.(seen)
     const { status = 0, isReused, error } = seen
     if (error === undefined && statuses.includes(status)) this.responded += 1
-    else if (error === undefined) this.#fail(`${method} ${path}: ${status}`)
-    else if (status > 0) this.#fail(`${method} ${path}: the response (${status}) was cut off`)
+    else if (error === undefined) this.#fail(`GET ${path}: ${status}`)
+    else if (status > 0) this.#fail(`GET ${path}: the response (${status}) was cut off`)
     else if (isReused && isCut(error)) this.#crossed += 1
-    else if (untilRefused !== true || error.failure !== 'refused')
-      this.#fail(`${method} ${path} on a ${isReused ? 'kept' : 'new'} connection: ${outcomeOf(seen)}`)
-    return seen
+    else this.#fail(`GET ${path} on a ${isReused ? 'kept' : 'new'} connection: ${outcomeOf(seen)}`)
   }
 
   #fail(what: string): void {
@@ -278,12 +260,4 @@ export function findFailures({ responded, failures }: Tally, when: string): stri
   if (lost.length > 0)
     return [`Requests failed ${when}: ${lost.join('; ')}. ${responded} others got a response.`]
   return responded === 0 ? [`No request got a response ${when}.`] : []
-}
-
-/** The same for requests that were sent while the server closed their connection. */
-export function findCrossed({ crossed, responded }: Tally, when: string): string[] {
-  if (crossed === 0) return []
-  return [
-    `${crossed} of ${responded + crossed} requests met a kept connection that was closed as idle ${when}.`,
-  ]
 }

@@ -6,8 +6,7 @@ import { type AppFault, AppSubject } from './app.ts'
 import { ANY } from './faults/any.ts'
 import { failingHandler, silentHandler } from './faults/handlers.ts'
 import { cutsOff, overload } from './faults/limits.ts'
-import { refusedStart, uncaught } from './faults/process.ts'
-import { drains } from './faults/stops.ts'
+import { drains, refusedStart, uncaught } from './faults/process.ts'
 import { certain, tryFault } from './subject.ts'
 
 /** What an app must do beyond what is asked of any server, by fault. */

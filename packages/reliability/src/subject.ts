@@ -23,6 +23,8 @@ export abstract class Subject {
   /** Where it listens, if that is not where PORT says. */
   elsewhere: string | undefined
   readonly patience: Patience = { graceMs: 10_000, drainDelayMs: 0 }
+  /** It promises that no request meets a kept connection that is being closed. RFC 9112 (9.6) does not. */
+  readonly keepsIdle: boolean = false
   readonly nginx: Nginx | undefined
   /** Aborted when a person interrupts. */
   readonly signal: AbortSignal
@@ -54,11 +56,6 @@ export abstract class Subject {
     const [address] = instance.addresses
     if (address === undefined) throw new Error('NGINX listens nowhere.')
     return address
-  }
-
-  /** What NGINX has logged. */
-  errors(): string {
-    return [...this.#instances].map((instance) => instance.errors()).join('')
   }
 
   /** @returns where a link of 15 ms one way begins, as between two cities; it ends at `target` */

@@ -25,6 +25,8 @@ const QUICK = { count: 2_500, ms: 4_000 }
 const PAGES = { count: 1_500, ms: 2_000 }
 const ROUNDS = 6
 const LOOKS = 3
+/** From so many requests on, the heap of a runtime that becomes warm weighs less than what is kept. */
+const MANY = 15_000
 
 /** Bytes per request below which resident memory tells nothing in so short a time. */
 const LEAST = 2_048
@@ -75,15 +77,8 @@ async function tryRequests(subject: Subject): Promise<Finding[]> {
     return [untested(row, 'its memory cannot be read here')]
   const kB = (bytes: number) => (bytes / 1_024).toFixed(1)
   const said = `${kB(most.value)} KB (${kB(most.low)}–${kB(most.high)}) per request`
-  // What grows with requests, in ever longer rounds of one process, is explained by no busy machine.
-  if (kept !== undefined)
-    return [
-      certain(
-        row,
-        'keeps',
-        `${said} of ${kept === series[0] ? quickest.target : 'its pages'}, in two of ${LOOKS} looks or more`,
-      ),
-    ]
+  const path = kept === series[0] ? quickest.target : 'its pages'
+  if (kept !== undefined) return [found(row, 'keeps', `${said} of ${path}, again and again`)]
   if (most.high > UNDECIDED) return [warned(row, `undecided: ${said} after ${sent} requests`)]
   return [fine(row, `keeps at most ${kB(Math.max(most.high, LEAST))} KB per request (${sent} requests)`)]
 }
@@ -147,9 +142,11 @@ function grows(rounds: readonly Round[]): boolean {
   return (intervalOf(rounds).low ?? 0) > LEAST
 }
 
-/** What is kept of each request is kept for ever. A collection of garbage may hide it in one look, but not in the longest. */
+/** What is kept of each request is kept for ever. A collection of garbage may hide it in one look, if there are many requests. */
 function isKept(looks: readonly Round[][]): boolean {
-  return looks.filter(grows).length >= 2 && intervalOf(looks.at(-1) ?? []).value > LEAST
+  const sent = looks.flat().reduce((sum, { count }) => sum + count, 0)
+  const least = sent >= MANY ? LOOKS - 1 : LOOKS
+  return looks.filter(grows).length >= least && intervalOf(looks.at(-1) ?? []).value > LEAST
 }
 
 /** What a long stream has sent is no longer needed. */

@@ -73,7 +73,7 @@ async function tryUnderWay(subject: Subject): Promise<Finding[]> {
   return [
     judgeUnderWay(slow?.path, lost, underWay.length),
     ...(patience.drainDelayMs === 0 ? [] : [newcomers]),
-    busy.judge(),
+    busy.judge(subject),
     left ?? judgeEnd(ms, patience.graceMs),
   ]
 }
@@ -116,23 +116,20 @@ class Busy {
       if (!this.isStopping) continue
       this.#asked++
       // A new connection that is refused, or was accepted by the kernel alone, is nobody's fault: that is what a delay is for.
-      if (seen.error !== undefined && seen.isReused) this.#lost++
+      if (seen.isReused && (seen.error !== undefined || seen.status === 503)) this.#lost++
       if (isStopping && !seen.isReused && (seen.error !== undefined || seen.status === REFUSED)) break
     }
   }
 
-  /** RFC 9112 (9.6) lets a server close an idle connection whenever it likes, so this is no fault. */
-  judge(): Finding {
+  judge({ keepsIdle }: Subject): Finding {
     const what = `requests on kept connections over a link of ${LINK_MS} ms`
     if (this.#lost === 0)
       return fine(
         'kept',
         `none of ${this.#asked} ${what} was lost at SIGTERM (at most ${formatPercent(Math.min(1, 3 / Math.max(1, this.#asked)))})`,
       )
-    return warned(
-      'kept',
-      `${this.#lost} of ${this.#asked} ${what} were cut off at SIGTERM: say connection: close first`,
-    )
+    const said = `${this.#lost} of ${this.#asked} ${what} were cut off or refused at SIGTERM: say connection: close first`
+    return keepsIdle ? found('kept', 'lost', said) : warned('kept', said)
   }
 }
 
