@@ -3,7 +3,6 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
-import { plural } from '@startgrid/cli/text.ts'
 import { requireNginx } from './find/find.ts'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from './render/address.ts'
 import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/render.ts'
@@ -38,7 +37,6 @@ system's own.
   pnpm nginx start      start it
   pnpm nginx status     say whether it runs, and how
   pnpm nginx reload     use nginx/conf as it is now, without dropping a request
-  pnpm nginx workers N  run N worker processes, without dropping a request
   pnpm nginx stop       finish what is in flight, then end
 
 Options of start:
@@ -73,14 +71,13 @@ async function main(args: string[]): Promise<number> {
   const { values, positionals } = readCommandLine(args, OPTIONS, 'pnpm nginx')
   const [command, ...operands] = positionals
   if (values.help || command === 'help') return say(HELP.trimEnd())
-  if (command === 'workers') return workers(operands)
   if (operands.length > 0) throw new UsageError(`${command} takes no ${operands[0]}.`)
   if (command === 'start') return start(values)
   if (command === 'status') return status()
   if (command === 'reload') return reload()
   if (command === 'stop') return stop()
   const said = command === undefined ? 'Say what to do' : `There is no command ${JSON.stringify(command)}`
-  throw new UsageError(`${said}: start, status, reload, workers N or stop.`)
+  throw new UsageError(`${said}: start, status, reload or stop.`)
 }
 
 async function start(values: Values<typeof OPTIONS>): Promise<number> {
@@ -123,24 +120,13 @@ function status(): number {
   return say(`Master process ${running.pid}, workers ${ids.join(', ')}; files and logs in ${DIR}.`)
 }
 
+/** @throws {Error} one sentence; the old configuration stays in use */
 async function reload(): Promise<number> {
-  await use(readText(CONFIG))
-  return say('Reloaded, with the configuration files as they are now; no request was dropped.')
-}
-
-async function workers(operands: readonly string[]): Promise<number> {
-  if (operands.length !== 1) throw new UsageError('Say how many: pnpm nginx workers N.')
-  const count = readCount(operands[0] ?? '')
-  await use(readText(CONFIG).replace(/^worker_processes .*$/m, `worker_processes ${count};`))
-  return say(`NGINX serves with ${plural(count, 'worker')} now; no request was dropped.`)
-}
-
-/** Puts a configuration into use. @throws {Error} one sentence; the old one stays in use */
-async function use(config: string): Promise<void> {
   const running = findRunning()
   if (running === undefined) throw new Error('NGINX is not running; start it with pnpm nginx start.')
   const earlier = readErrors(DIR).length
-  await reloadMaster(running, config, () => readErrors(DIR).slice(earlier))
+  await reloadMaster(running, readText(CONFIG), () => readErrors(DIR).slice(earlier))
+  return say('Reloaded, with the configuration files as they are now; no request was dropped.')
 }
 
 async function stop(): Promise<number> {

@@ -3,7 +3,6 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BunRequest } from 'bun'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, INFO } from '#shared/testing/app.ts'
 import { testApp } from '../../../packages/shared/test/app.ts'
 import { testPageQueue } from '../../../packages/shared/test/page-under-load.ts'
@@ -17,18 +16,7 @@ testApp((options: AppOptions) => serve(options, failing))
 testPageQueue((options: AppOptions) => serve(options, ssr))
 
 const teas = () => ({
-  '/teas': {
-    POST: () => new Response(),
-  },
   '/teas/:tea': ({ params }: BunRequest<'/teas/:tea'>) => Response.json(params),
-})
-
-test('what has no route is a 404 problem, also a method of a known path', async () => {
-  await using app = await serve(createOptions(), teas)
-  for (const path of ['/nowhere', '/teas']) {
-    const response = await fetch(app.url + path)
-    expect([response.status, response.headers.get('content-type')]).toEqual([404, PROBLEM])
-  }
 })
 
 test('a fetched response gets the headers, and the id of this request', async () => {

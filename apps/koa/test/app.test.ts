@@ -7,7 +7,6 @@ import { gzipSync } from 'node:zlib'
 import Router from '@koa/router'
 import request from 'supertest'
 import type { AppOptions } from '#shared/app-options.ts'
-import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
@@ -24,9 +23,6 @@ testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
 
 /** Routes that a reader adds. */
 const routes = new Router()
-  .get('/teas', (ctx) => {
-    ctx.body = []
-  })
   .post('/teas', (ctx) => {
     ctx.body = ctx.request.body
   })
@@ -46,16 +42,6 @@ test('a failure that is emitted without a context, as in the guide of Koa, is lo
   createApp(options, routes).emit('error', new Error('secret'))
   equal((await readLines(1))[0]?.msg, 'failed')
 })
-
-for (const reason of [undefined, null])
-  test(`a handler that rejects with ${reason}: 500, and logged`, async () => {
-    const { readLines, ...options } = createOptions()
-    const rejecting = new Router().get('/', () => Promise.reject(reason))
-    const { type } = await request(createApp(options, rejecting).callback()).get('/').expect(500)
-    equal(type, PROBLEM)
-    const [failed] = await readLines(2)
-    match(JSON.stringify(failed?.err), /without a reason/)
-  })
 
 for (const coding of ['identity', 'gzip'])
   test(`after a chunked body (${coding}) over the limit, the connection takes the next request`, async () => {
@@ -77,12 +63,3 @@ for (const coding of ['identity', 'gzip'])
     await once(client, 'close')
     match(received, /^HTTP\/1.1 413 [\s\S]*HTTP\/1.1 200 /)
   })
-
-test('a method without a route is a problem', async () => {
-  const app = createApp(createOptions(), routes).callback()
-  const { body, headers } = await request(app).delete('/teas').expect(405)
-  deepEqual(
-    [headers.allow, body],
-    ['HEAD, GET, POST', { type: 'about:blank', title: 'Method Not Allowed', status: 405 }],
-  )
-})

@@ -2,7 +2,7 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
-import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
+import { createOptions, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
@@ -66,12 +66,4 @@ test('an upload that the client breaks off is no failure', async () => {
     lines.map(({ msg }) => msg),
     ['request completed'],
   )
-})
-
-test('a handler may throw anything: 500, and logged', async () => {
-  const { readLines, ...options } = createOptions()
-  await using app = await serve(createApp(options, [route('GET', '/', () => Promise.reject(null))]))
-  equal((await fetch(app.url)).status, 500)
-  const [failed] = await readLines(2)
-  equal(failed?.level, ERROR)
 })

@@ -30,7 +30,11 @@ export function testApp(start: Start): void {
     }
   })
 
-  for (const way of ['throws', 'rejects']) {
+  for (const [way, cause] of [
+    ['throws', /secret/],
+    ['rejects', /secret/],
+    ['rejects/with/nothing', /./],
+  ] as const) {
     test(`a handler that ${way}: 500 without the cause, which is logged once with the client's id`, async () => {
       const { readLines, ...options } = createOptions()
       await using app = await start(options)
@@ -45,7 +49,7 @@ export function testApp(start: Start): void {
       deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
       const [failed, completed, ...others] = await readLines(2)
       deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
-      match(JSON.stringify(failed?.err), /secret/)
+      match(JSON.stringify(failed), cause)
       deepEqual([completed?.requestId, completed?.status], ['r-1', 500])
       deepEqual(others, [])
     })

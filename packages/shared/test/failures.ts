@@ -17,6 +17,9 @@ export const BEFORE: Record<string, (signal: AbortSignal) => Promise<never>> = {
   async '/rejects'() {
     throw new DOMException('secret', 'AbortError') // not because the client has left
   },
+  async '/rejects/with/nothing'() {
+    throw undefined
+  },
   async '/errors/foreign'() {
     throw foreignError()
   },
@@ -34,6 +37,11 @@ export const BEFORE: Record<string, (signal: AbortSignal) => Promise<never>> = {
 export const AMID: Record<string, (response: ServerResponse) => Promise<void>> = {
   async '/breaks'(response) {
     response.write('half')
+    throw new Error('secret')
+  },
+  async '/late/amid'(response) {
+    response.write('half')
+    await once(response, 'close')
     throw new Error('secret')
   },
   async '/stalls'(response) {
