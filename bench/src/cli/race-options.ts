@@ -22,6 +22,7 @@ export type RaceOptions = ReturnType<typeof readRaceOptions>
 const HEATS = 10
 /** Milliseconds. */
 const USUAL_TIME = 180_000
+const BISECT_TIME = 1_200_000
 
 /** @throws {UsageError} in one sentence */
 export function readRaceOptions(args: readonly string[], program: string) {
@@ -46,7 +47,10 @@ export function readRaceOptions(args: readonly string[], program: string) {
   const usual = git.length === 0 ? [] : [one, other === one ? `${one} (again)` : other]
   const names = readNames(values.name, git.length > 0 ? usual : namesOf(positionals))
   const directory = directoryOfPerson()
-  const { heats, 'max-time': maxTimeMs = heats === undefined ? USUAL_TIME : undefined } = values
+  const { heats, bisect } = values
+  const searchMs = values['max-time'] ?? BISECT_TIME
+  const usualMs = heats === undefined ? USUAL_TIME : undefined
+  if (bisect) assertCanBisect(git, requests, searchMs)
   return {
     ...values,
     /** As a person types it: `pnpm bench race`. */
@@ -65,7 +69,9 @@ export function readRaceOptions(args: readonly string[], program: string) {
     heats: heats ?? HEATS,
     /** One alone has nothing to be compared with. */
     fillsTime: heats === undefined && (names.length > 1 || values['max-time'] !== undefined),
-    maxTimeMs,
+    /** Of a search, both ends are raced first. */
+    maxTimeMs: bisect ? Math.min(USUAL_TIME, searchMs / 2) : (values['max-time'] ?? usualMs),
+    searchMs,
     within: values.within ?? WITHIN,
     fails: values['fail-if-slower'],
     /** Systems may send different responses. Of two commits that is normal. */
@@ -80,6 +86,15 @@ function assertGit(git: readonly string[], commands: readonly string[]): void {
   if (git.length > 0 && commands.length > 0)
     throw new UsageError('--git and commands exclude each other: --command says how both sides are started.')
   if (git.length > 2) throw new UsageError('--git may be given twice at most.')
+}
+
+function assertCanBisect(git: readonly string[], requests: readonly Weighted[], ms: number): void {
+  if (git.length !== 2)
+    throw new UsageError('--bisect searches between two commits: --git GOOD --git BAD --bisect.')
+  if (requests.length > 1 && requests.every(({ weight }) => weight === undefined))
+    throw new UsageError('--bisect searches with one path: name one, or mix several with weights.')
+  if (ms < USUAL_TIME)
+    throw new UsageError('--bisect races both ends and some commits between: give it --max-time 3m at least.')
 }
 
 function assertCanTellWhy(git: readonly string[], systems: readonly string[]): void {

@@ -9,6 +9,7 @@ import { findingsOf } from './findings.ts'
 import { openRateOf } from './latencies.ts'
 import { type JudgedCell, judgeCells, type Launch, type Measured, meanOf } from './launches.ts'
 import { proxyCostsOf, raceOf } from './ranks.ts'
+import { sinceOf } from './since.ts'
 import { whyOf } from './why.ts'
 
 const RANKED: readonly MainMetric[] = ['rate', 'cpu']
@@ -21,7 +22,7 @@ export function analyse(
   { systems, races, claims, steps = [], costs }: Omit<Experiment, 'name'>,
   measured: Measured,
 ): Analysis {
-  const { heats, profiles } = measured
+  const { heats, profiles, search } = measured
   const [twin = null] = Object.keys(systems).filter((name) => systems[name]?.twinOf !== undefined)
   const judged = judgeCells(measured)
   const comparisons = new Comparisons(judged, races)
@@ -54,6 +55,7 @@ export function analyse(
     ...(profiles !== undefined && {
       whys: findings.flatMap((finding) => whyOf(finding, cells, profiles) ?? []),
     }),
+    ...(search !== undefined && { since: sinceOf(search) }),
   }
 }
 

@@ -11,7 +11,7 @@ import { fitHeat, keptSlices, serverSeconds } from './passes.ts'
 /** What was measured, and what judges it. */
 export type Measured = Pick<
   Result,
-  'cells' | 'heats' | 'conformance' | 'pilots' | 'profiles' | 'settings' | 'stolen'
+  'cells' | 'heats' | 'conformance' | 'pilots' | 'profiles' | 'search' | 'settings' | 'stolen'
 >
 
 /** All that was measured of one cell, launch by launch. */

@@ -17,6 +17,7 @@ import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
 import { ratioChart } from './chart.ts'
 import type { Findings, Section } from './document.ts'
+import { chartOfSince, describeSince, sectionOfSince } from './since.ts'
 import { raceSections } from './study.ts'
 import { describeWhy, whySection } from './why.ts'
 
@@ -25,7 +26,11 @@ export function findingsOfRace(result: Result): Findings {
   const findings = result.analysis?.findings ?? []
   const isOne = new Set(findings.map((one) => one.race)).size === 1
   const differences = result.pilots.flatMap(({ difference }) => difference ?? [])
+  const since = result.analysis?.since
   const [finding = '', ...others] = [
+    ...(since === undefined || since.commits.every(({ starts }) => starts === 0)
+      ? []
+      : describeSince(since, result)),
     ...differences.map((difference) => `They do different work: ${difference}`),
     ...findings.map((one) => describeFinding(one, result)),
     ...(result.analysis?.whys ?? []).map(describeWhy),
@@ -34,21 +39,23 @@ export function findingsOfRace(result: Result): Findings {
   return {
     finding,
     subject: `Race of ${listOf(Object.keys(result.experiment.systems))}`,
-    chart: ratioChart({
-      title: 'Ratios of the second system to the first',
-      caption: 'With 95 % intervals; in colour what decides. The scale is logarithmic.',
-      panels: findings.map((one) => ({
-        title: `${one.over} over ${one.under}${isOne ? '' : `: ${one.race}`}`,
-        dots: ratiosOf(one).map(({ metric, ratio }) => ({
-          ...ratio,
-          name: METRICS[metric].heading,
-          leads: metric === one.decides,
+    chart:
+      (since && chartOfSince(since, result)) ??
+      ratioChart({
+        title: 'Ratios of the second system to the first',
+        caption: 'With 95 % intervals; in colour what decides. The scale is logarithmic.',
+        panels: findings.map((one) => ({
+          title: `${one.over} over ${one.under}${isOne ? '' : `: ${one.race}`}`,
+          dots: ratiosOf(one).map(({ metric, ratio }) => ({
+            ...ratio,
+            name: METRICS[metric].heading,
+            leads: metric === one.decides,
+          })),
         })),
-      })),
-      columns: 2,
-    }),
+        columns: 2,
+      }),
     summary: others.map((sentence) => `${sentence}.`),
-    sections: sectionsOf(result),
+    sections: [...(since === undefined ? [] : [sectionOfSince(since)]), ...sectionsOf(result)],
     conditions: conditionsOf(result),
   }
 }
@@ -59,7 +66,7 @@ function ratiosOf({ decides, ratio, others }: Finding): Finding['others'] {
 }
 
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
-function describeFinding(finding: Finding, result: Result): string {
+export function describeFinding(finding: Finding, result: Result): string {
   const { decides, stall, race, starts } = finding
   const { looks } = result.settings
   const unsteady = unsteadyOf(finding, result.pilots)

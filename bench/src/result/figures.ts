@@ -3,6 +3,7 @@ import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { Claim, Costs, Step } from './experiment.ts'
 import type { MainMetric, Metric } from './metrics.ts'
 import type { Why } from './profile.ts'
+import type { Since } from './since.ts'
 
 /**
  * What follows from the measured: plain data, part of the result. Intervals are of 95 %; figures are means over launches, geometric if they have an
@@ -25,6 +26,8 @@ export interface Analysis {
   costs?: CostsResult[]
   /** Of findings that were profiled. */
   whys?: Why[]
+  /** Since which commit both ends differ. */
+  since?: Since
 }
 
 /** The figures of one cell; none if it is void. */

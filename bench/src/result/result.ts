@@ -6,6 +6,7 @@ import type { Experiment } from './experiment.ts'
 import type { Analysis, PilotRecord } from './figures.ts'
 import type { Heat } from './heat.ts'
 import type { ProfiledStart } from './profile.ts'
+import type { Search } from './since.ts'
 
 /**
  * A run as it is stored. What was measured (`heats`) is kept apart from what follows from it (`analysis`).
@@ -43,6 +44,8 @@ export interface Result {
   heats: Heat[]
   /** With `--why`: starts of their own, in pairs. */
   profiles?: ProfiledStart[]
+  /** With `--bisect`, if both ends differ. */
+  search?: Search
   /** Null before the first heat. */
   analysis: Analysis | null
 }

@@ -108,6 +108,18 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['race', '--method', 'FETCH', 'node before.js'], /^"FETCH" is not an HTTP method\.$/],
   [['race', '--body', '@none', 'node before.js'], /^--body names none, which cannot be read \(ENOENT\)\.$/],
   [['race', '--git', 'main', 'node before.js'], /^--git and commands exclude each other: /],
+  [
+    ['race', '--git', 'main', '--bisect'],
+    /^--bisect searches between two commits: --git GOOD --git BAD --bisect\./,
+  ],
+  [
+    ['race', '--git', 'a', '--git', 'b', '--bisect', '--path', '/a', '--path', '/b'],
+    /^--bisect searches with one path/,
+  ],
+  [
+    ['race', '--git', 'a', '--git', 'b', '--bisect', '--max-time', '1m'],
+    /^--bisect races .* --max-time 3m at least/,
+  ],
   [['race', '--name', 'C=x', 'node a.js', 'node b.js'], /^--name is 'C=x', but must be a system's letter /],
 ]
 

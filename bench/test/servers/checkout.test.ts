@@ -6,7 +6,14 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
-import { type Checkout, checkOut, whatDiffers, withFilesOf } from '../../src/servers/command/checkout.ts'
+import {
+  type Checkout,
+  checkOut,
+  readBranch,
+  readHistory,
+  whatDiffers,
+  withFilesOf,
+} from '../../src/servers/command/checkout.ts'
 
 const NO_CHECKOUT: Checkout = {
   directory: '',
@@ -78,13 +85,14 @@ describe('a commit in a directory of its own', () => {
     from?: string
     install?: string
     build?: string
+    kept?: Map<string, string>
     /** When this is said. */
     abortAt?: string
   }
 
   /** What is found there, and then removed; the repository stays as it is. */
   const see = async <Value>(
-    { refs = [undefined], from = 'server', install, build, abortAt }: Asked,
+    { refs = [undefined], from = 'server', install, build, kept, abortAt }: Asked,
     look: (found: Checkout[], said: string[]) => Value,
   ): Promise<Value> => {
     const guard = new Guard()
@@ -94,7 +102,15 @@ describe('a commit in a directory of its own', () => {
       said.push(text)
       if (text === abortAt) setImmediate(() => abortion.abort())
     }
-    const options = { guard, from: join(repository, from), install, build, signal: abortion.signal, say }
+    const options = {
+      guard,
+      from: join(repository, from),
+      install,
+      build,
+      signal: abortion.signal,
+      say,
+      ...(kept && { kept }),
+    }
     const status = git('status', '--porcelain')
     try {
       const found: Checkout[] = []
@@ -239,6 +255,113 @@ describe('a commit in a directory of its own', () => {
         assert.equal(found?.unlocked.get('local'), '2.0.0')
       })
     })
+  })
+
+  test('the history between two commits, and what cannot be searched in a sentence', () => {
+    const from = join(repository, 'server')
+    const commitOf = (title: string, ...words: string[]) => {
+      git('commit', '--quiet', '--allow-empty', '-m', title, ...words)
+      return git('rev-parse', 'HEAD').trim()
+    }
+    const first = git('rev-parse', 'main').trim()
+    git('stash', '--quiet', '--include-untracked')
+    git('checkout', '--quiet', '-b', 'history')
+    try {
+      commitOf('one')
+      git('checkout', '--quiet', '-b', 'branch')
+      const branch = [commitOf('in a branch'), commitOf('in a branch, too')]
+      git('checkout', '--quiet', 'history')
+      commitOf('beside it')
+      git('merge', '--quiet', '--no-ff', '-m', 'Merge\u001b[31m branch', 'branch')
+      const merge = git('rev-parse', 'HEAD').trim()
+      const found = readHistory([first, 'history'], from)
+      assert.deepEqual(
+        found.map(({ title }) => title),
+        ['one', 'beside it', 'Merge[31m branch'],
+      )
+      assert.deepEqual(Object.keys(found[0] ?? {}), ['hash', 'date', 'title'])
+      assert.ok(merge.startsWith(found[2]?.hash ?? 'x') && found[2]?.hash.length === 10)
+      const inside = readBranch(merge, from).map(({ hash }) => hash)
+      assert.deepEqual(
+        inside,
+        branch.map((hash) => hash.slice(0, 10)),
+      )
+      assert.deepEqual(readBranch('history~1', from), [])
+      const shallow = join(place, 'shallow')
+      git('clone', '--quiet', '--depth', '1', `file://${repository}`, shallow)
+      for (const [ends, where, sentence] of [
+        [
+          ['history', first],
+          from,
+          /^\w+ is older than history: name the older one first, --git \w+ --git history\.$/,
+        ],
+        [
+          ['branch', 'history~1'],
+          from,
+          /^branch is not an ancestor of history~1, .*: begin where they part, with --git \w{10}\.$/,
+        ],
+        [['history~1', 'history~1'], from, /are the same commit: name two\.$/],
+        [
+          ['history~2', 'history~1'],
+          from,
+          /it is one commit, so there is nothing to search: race them without --bisect\.$/,
+        ],
+        [['none', 'history'], from, /^There is no commit 'none'/],
+        [['main', 'main'], shallow, /^This clone is shallow, .* git fetch --unshallow/],
+        [['main', 'main'], place, /is not in a git repository/],
+      ] as const)
+        assert.throws(() => readHistory(ends, where), { message: sentence })
+    } finally {
+      git('checkout', '--quiet', '--force', 'main')
+      git('stash', 'pop', '--quiet')
+    }
+  })
+
+  test('commits that need the same packages install once, unless an installation builds something', async () => {
+    const scripts = { build: 'cat server.js > built.txt', start: 'x' }
+    const kept = new Map<string, string>()
+    git('stash', '--quiet', '--include-untracked')
+    const refs = ['plain', 'code', 'packages'].map((title, index) => {
+      git('checkout', '--quiet', '-B', title)
+      write({
+        'server/package.json': { name: 'app', version: index === 2 ? '2.0.0' : '1.0.0', scripts },
+        'server/server.js': title,
+      })
+      git('commit', '--quiet', '--all', '-m', title)
+      return title
+    })
+    try {
+      const look = ([found]: Checkout[], said: string[]) => {
+        const { directory = '' } = found ?? {}
+        const isInstalled = existsSync(join(directory, 'node_modules'))
+        return {
+          directory,
+          isInstalled,
+          built: readFileSync(join(directory, 'built.txt'), 'utf8'),
+          said: said.join(' '),
+        }
+      }
+      const [one, two, three] = await see({ refs, kept }, (found, said) =>
+        found.map((checkout, index) =>
+          look(
+            [checkout],
+            said.filter((text) => text.startsWith(`${refs[index]}:`)),
+          ),
+        ),
+      )
+      assert.equal(one?.directory, two?.directory)
+      assert.notEqual(two?.directory, three?.directory)
+      assert.deepEqual([two?.built, three?.built], ['code', 'packages'])
+      assert.deepEqual(
+        [one, two, three].map((each) => /installing/.test(each?.said ?? '')),
+        [true, false, true],
+      )
+      const building = new Map<string, string>()
+      await see({ refs: ['main'], kept: building }, () => assert.equal(building.size, 0))
+    } finally {
+      git('checkout', '--quiet', '--force', 'main')
+      git('stash', 'pop', '--quiet')
+    }
   })
 
   test('a command may name a file that only the person has', () => {

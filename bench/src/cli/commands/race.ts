@@ -6,6 +6,7 @@ import { toolsOf, variablesBefore } from '@startgrid/servers/program.ts'
 import { createRace, RACE_SETTINGS, type RaceSystem } from '../../experiment/race.ts'
 import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/findings.ts'
+import { startsOf } from '../../judge/since.ts'
 import { isSlower, knowsAll } from '../../judge/verdict.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
@@ -16,12 +17,15 @@ import {
   CheckoutError,
   type CheckoutOptions,
   checkOut,
+  readBranch,
+  readHistory,
   whatDiffers,
   withFilesOf,
 } from '../../servers/command/checkout.ts'
 import { type Measure, measureAndReport } from '../measure.ts'
 import type { Program } from '../program.ts'
 import { type RaceOptions, readRaceOptions } from '../race-options.ts'
+import { bisect } from './bisect.ts'
 
 /** `race`: servers that nobody here wrote, compared. @returns the exit code */
 export async function raceCommand(args: readonly string[], program: Program): Promise<number> {
@@ -42,6 +46,8 @@ async function measureRace(
 ): Promise<Result> {
   const { signal, progress } = context
   const warnings: Warning[] = []
+  const endsAt = performance.now() + options.searchMs
+  const commits = options.bisect ? readHistory(options.git, options.directory) : undefined
   const given =
     options.git.length === 0
       ? options.systems.map(withTools)
@@ -60,7 +66,54 @@ async function measureRace(
     asksWhy: (finding) => why && (!fails || isSlower(finding, within) === true),
     needsProfiler: why && !fails,
   })
+  if (commits !== undefined) {
+    const branchOf = (merge: string) => readBranch(merge, options.directory)
+    const raceCommit = commitRacer(options, { ...context, guard, given, endsAt })
+    const say = (text: string) => progress.say(text)
+    await bisect({ ...context, result, commits, endsAt, say, branchOf, raceCommit })
+  }
   return result
+}
+
+/** Of one commit: few starts do not say how noisy they are, and after many another commit may say more. */
+const FEWEST = 3
+const MOST = 20
+
+/** Races one commit after the other in the same heats as both ends. */
+function commitRacer(
+  options: RaceOptions,
+  {
+    given,
+    endsAt,
+    ...context
+  }: Parameters<Measure>[0] & { guard: Guard; given: RaceSystem[]; endsAt: number },
+): Parameters<typeof bisect>[0]['raceCommit'] {
+  const kept = new Map<string, string>()
+  let { seed } = options
+  return async ({ hash }, follow) => {
+    const systems = [{ name: hash }]
+    const own = await checkOutAll({ ...options, git: [hash], systems }, { ...context, warnings: [], kept })
+    seed += 1
+    const maxTimeMs = endsAt - performance.now()
+    const plan = { ...options, seed, heats: MOST, maxTimeMs, fillsTime: false, twin: false, rate: undefined }
+    const { experiment, result } = begin(plan, [...given.slice(0, 1), ...own, ...given.slice(1)])
+    const looks = Array.from({ length: MOST - FEWEST + 1 }, (_, index) => FEWEST + index)
+    Object.assign(result.settings, { looks, openLoop: null })
+    await runRace(experiment, result, {
+      ...plan,
+      ...context,
+      save: () => {},
+      isEnough: () => follow(startsOf(result)),
+      download: false,
+      warnings: [],
+      asksWhy: () => false,
+      needsProfiler: false,
+    })
+    const starts = startsOf(result)
+    follow(starts)
+    const [failed] = result.heats.flatMap(({ failures }) => failures)
+    return starts.length > 0 ? undefined : (failed?.reason ?? 'no start of it counts')
+  }
 }
 
 function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
@@ -100,12 +153,21 @@ function withTools(system: RaceSystem): RaceSystem {
 
 /** Both sides alike, so that nothing but their code differs. */
 async function checkOutAll(
-  { git, command: start, install, build, ready, systems, directory: from }: RaceOptions,
+  {
+    git,
+    command: start,
+    install,
+    build,
+    ready,
+    systems,
+    directory: from,
+  }: Pick<RaceOptions, 'git' | 'command' | 'install' | 'build' | 'ready' | 'systems' | 'directory'>,
   {
     progress,
     warnings,
     ...context
-  }: Pick<CheckoutOptions, 'guard' | 'signal'> & Pick<RunContext, 'progress'> & { warnings: Warning[] },
+  }: Pick<CheckoutOptions, 'guard' | 'signal' | 'kept'> &
+    Pick<RunContext, 'progress'> & { warnings: Warning[] },
 ): Promise<RaceSystem[]> {
   const say = (text: string) => progress.say(text)
   const sides: Checkout[] = []

@@ -6,6 +6,7 @@ import { ForeseenError } from '@startgrid/cli/arguments.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { personsEnvironment, runProgram, versionOf } from '@startgrid/servers/program.ts'
+import type { Commit } from '../../result/since.ts'
 
 /** A commit of a repository, or its working tree with what is not committed, in a directory of its own: installed and built. */
 export interface Checkout {
@@ -39,6 +40,8 @@ export interface CheckoutOptions {
   build: string | undefined
   /** Told what takes long. */
   say(text: string): void
+  /** Of commits that come one after the other: trees that are installed, by what was. The next one that needs the same takes the place of the last. */
+  kept?: Map<string, string>
 }
 
 /**
@@ -46,30 +49,121 @@ export interface CheckoutOptions {
  * @throws {CheckoutError} with a sentence; the guard removes what is left
  */
 export async function checkOut(ref: string | undefined, options: CheckoutOptions): Promise<Checkout> {
-  const { from, guard } = options
+  const { from, guard, kept } = options
   const git = gitIn(from)
   const top = git(['rev-parse', '--show-toplevel'], `${from} is not in a git repository: --git needs one.`)
   const name = ref ?? 'the working tree'
-  const commit = git(
-    ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref ?? 'HEAD'}^{commit}`],
-    ref === undefined
-      ? 'This repository has no commit yet, so there is nothing to compare with.'
-      : `There is no commit '${ref}' in this repository: git fetch it, or name another one.`,
-  )
-  const parent = mkdtempSync(join(tmpdir(), 'startgrid-race-'))
+  const commit = hashOf(ref, from)
+  const installed = whatInstalls(commit, top)
+  const old = kept?.get(installed)
+  const parent = old === undefined ? mkdtempSync(join(tmpdir(), 'startgrid-race-')) : dirname(old)
   guard.add({ directory: parent })
   // Of equal length on both sides: the size of the environment moves the stack, and with it the speed (Mytkowicz et al. 2009).
   const tree = join(parent, 'tree')
   const sentence = `git cannot check out ${name}.`
   // A clone, so that scripts find a .git as they have it, and change nothing of the person's.
-  gitIn(parent)([...WITHOUT_HOOKS, 'clone', '--quiet', '--shared', '--no-checkout', top, tree], sentence)
-  gitIn(tree)([...WITHOUT_HOOKS, 'checkout', '--quiet', '--detach', commit], sentence)
+  if (old === undefined)
+    gitIn(parent)([...WITHOUT_HOOKS, 'clone', '--quiet', '--shared', '--no-checkout', top, tree], sentence)
+  else gitIn(tree)(['clean', '--quiet', '-ffdx', '--exclude=node_modules'], sentence)
+  gitIn(tree)([...WITHOUT_HOOKS, 'checkout', '--quiet', '--force', '--detach', commit], sentence)
   if (ref === undefined) takeChanges(top, tree)
   const directory = join(tree, git(['rev-parse', '--show-prefix'], ''))
   if (!existsSync(directory)) throw new CheckoutError(`There is no ${relative(tree, directory)} in ${name}.`)
-  const prepared = await prepare(tree, directory, name, options)
+  const onInstalled = () => {
+    if (options.install === undefined && !doesMoreThanInstall(tree)) kept?.set(installed, tree)
+  }
+  const prepared = await prepare(tree, directory, name, {
+    ...options,
+    isInstalled: old !== undefined,
+    onInstalled,
+  })
   const isChanged = ref === undefined && git(['status', '--porcelain'], '') !== ''
   return { ...prepared, directory, commit: `${commit.slice(0, 10)}${isChanged ? ' with changes' : ''}` }
+}
+
+/** @throws {CheckoutError} if there is no such commit */
+function hashOf(ref: string | undefined, from: string): string {
+  return gitIn(from)(
+    ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref ?? 'HEAD'}^{commit}`],
+    ref === undefined
+      ? 'This repository has no commit yet, so there is nothing to compare with.'
+      : `There is no commit '${ref}' in this repository: git fetch it, or name another one.`,
+  )
+}
+
+/** The versions of all files that say what is installed. */
+function whatInstalls(commit: string, top: string): string {
+  const files = gitIn(top)(['ls-tree', '-r', '--full-tree', commit], '').split('\n')
+  const own =
+    /(^|[\t/])(package\.json|npm-shrinkwrap\.json|package-lock\.json|yarn\.lock|bun\.lockb?|pnpm-[\w-]+\.yaml|\.(npmrc|yarnrc|pnpmfile)[\w.]*)$|[\t/](patches|\.yarn)\//
+  return files.filter((file) => own.test(file)).join('\n')
+}
+
+/** Scripts that an installation runs may build something of the commit, and Plug'n'Play keeps packages elsewhere. */
+function doesMoreThanInstall(tree: string): boolean {
+  const scripts = '"((pre|post)?install|(pre|post)?prepare|prepublish)" *:'
+  const { status } = spawnSync('git', ['-C', tree, 'grep', '--quiet', '-E', scripts, '--', '*package.json'])
+  return status !== 1 || readdirSync(tree).some((name) => name.startsWith('.pnp.'))
+}
+
+/**
+ * Commits after the good one up to the bad one, the oldest first. A merged branch is one commit.
+ * @throws {CheckoutError} with a sentence, if there is nothing to be searched
+ */
+export function readHistory([good = '', bad = '']: readonly string[], from: string): Commit[] {
+  const git = gitIn(from)
+  if (
+    git(['rev-parse', '--is-shallow-repository'], `${from} is not in a git repository: --git needs one.`) ===
+    'true'
+  )
+    throw new CheckoutError(
+      'This clone is shallow, so commits are missing: type git fetch --unshallow, and again.',
+    )
+  const [start, end] = [hashOf(good, from), hashOf(bad, from)]
+  const base = git(
+    ['merge-base', start, end],
+    `${good} and ${bad} have no commit in common: name two of one history.`,
+  )
+  if (base === end && start !== end)
+    throw new CheckoutError(
+      `${bad} is older than ${good}: name the older one first, --git ${bad} --git ${good}.`,
+    )
+  if (base !== start)
+    throw new CheckoutError(
+      `${good} is not an ancestor of ${bad}, so the change may be on either side: begin where they part, with --git ${base.slice(0, 10)}.`,
+    )
+  const commits = commitsIn(start, end, from)
+  if (commits.length < 2)
+    throw new CheckoutError(
+      commits[0] === undefined
+        ? `${good} and ${bad} are the same commit: name two.`
+        : `From ${good} to ${bad} it is one commit, so there is nothing to search: race them without --bisect.`,
+    )
+  return commits
+}
+
+/** What a merge has brought, without the merge; none of any other commit. */
+export function readBranch(merge: string, from: string): Commit[] {
+  const [, , other] = gitIn(from)(['rev-list', '--parents', '-1', merge], '').split(' ')
+  return other === undefined ? [] : commitsIn(`${merge}^1`, other, from)
+}
+
+function commitsIn(after: string, upTo: string, from: string): Commit[] {
+  const words = [
+    'log',
+    '--first-parent',
+    '--reverse',
+    '--abbrev=10',
+    '--format=%h%x09%cI%x09%s',
+    `${after}..${upTo}`,
+  ]
+  const lines = gitIn(from)(words, 'The history cannot be read.')
+    .split('\n')
+    .filter((line) => line !== '')
+  return lines.map((line) => {
+    const [hash = '', date = '', ...title] = line.split('\t')
+    return { hash, date, title: title.join(' ').replace(/\p{C}/gu, '') }
+  })
 }
 
 const WITHOUT_HOOKS = ['-c', 'core.hooksPath=/dev/null']
@@ -135,8 +229,13 @@ async function prepare(
   tree: string,
   directory: string,
   name: string,
-  { guard, signal, install: asked, build, say }: CheckoutOptions,
+  {
+    isInstalled,
+    onInstalled,
+    ...options
+  }: CheckoutOptions & { isInstalled: boolean; onInstalled: () => void },
 ): Promise<Pick<Checkout, 'start' | 'env' | 'manager' | 'unlocked'>> {
+  const { guard, signal, install: asked, build, say } = options
   const { scripts = {}, ...own } = manifestIn(directory)
   const root = rootOf(tree, directory)
   const lockfile = Object.keys(LOCKFILES).find((file) => existsSync(join(root, file)))
@@ -152,13 +251,14 @@ async function prepare(
   }
   const wanted = [own, all].flatMap((one) => Object.keys({ ...one.dependencies, ...one.devDependencies }))
   const installs = asked !== undefined || lockfile !== undefined || wanted.length > 0
-  if (installs) {
+  if (installs && !isInstalled) {
     const tool = versionOf(manager, root) ?? named?.[0].replace(/^.*@/, '') ?? ''
     const how = `${manager} ${tool}`.trim() + (lockfile === undefined ? ', without a lockfile' : '')
     say(`${name}: installing ${asked === undefined ? `with ${how}` : 'as --install says'}.`)
     const words = asked === undefined ? [...command, ...install] : ['sh', '-c', asked]
     await run(words, root, `The packages of ${name} do not install`)
   }
+  onInstalled()
   if (build !== undefined || scripts.build !== undefined) {
     say(`${name}: building.`)
     const failure = `The build of ${name} fails`
