@@ -76,7 +76,8 @@ export async function findRoutes(start: () => Promise<Server>, named: Named): Pr
   const look = async (path: string, ms = LOOK_MS): Promise<Looked> => {
     const seen = await watch(server.target, { target: path, headers }, { ms })
     // What nobody catches may end it a moment later.
-    if (seen.status === 0 || seen.status >= 500) await new Promise((resolve) => setTimeout(resolve, 300))
+    if (seen.endMs === undefined || seen.status >= 500)
+      await new Promise((resolve) => setTimeout(resolve, 300))
     const reason = server.whyEnded()
     // If it was left amid its response, that is what the fault `abort` tries.
     if (reason !== undefined && (seen.endMs !== undefined || seen.status === 0))
