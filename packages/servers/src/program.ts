@@ -131,7 +131,9 @@ export function variablesBefore(): string {
   const names = environmentOf(pid).flatMap((one) =>
     known.has(one) ? [] : (/^[A-Za-z]\w*(?==)/.exec(one)?.[0] ?? []),
   )
-  const told = names.filter((name) => !/^(?:PATH|PWD|OLDPWD|SHLVL|STARTGRID_DIRECTORY)$/.test(name))
+  const told = names.filter(
+    (name) => !/^(?:PATH|PWD|OLDPWD|SHLVL|STARTGRID_DIRECTORY|npm_config_\w+)$/.test(name),
+  )
   return `${directory === undefined ? '' : 'STARTGRID_DIRECTORY="$PWD" '}${told.map((name) => `${name}=… `).join('')}`
 }
 

@@ -27,13 +27,7 @@ let directory: string
 let tarball: string
 
 /** npm starts scripts with the first node of the PATH: it must be the one that runs these tests. */
-const {
-  INIT_CWD: _,
-  NODE_TEST_CONTEXT: __,
-  FORCE_COLOR: ___,
-  npm_config_update_notifier: ____,
-  ...rest
-} = process.env // 'Repeat it' would have the last one, which .ci/run sets
+const { INIT_CWD: _, NODE_TEST_CONTEXT: __, FORCE_COLOR: ___, ...rest } = process.env
 const env = { ...rest, PATH: `${dirname(process.execPath)}${delimiter}${rest.PATH}` }
 
 async function run(
