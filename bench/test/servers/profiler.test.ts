@@ -46,7 +46,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 const STARTED: [line: string, threads: number, file: string][] = [
   ['node server.js', 1, 'server.js'],
-  [`${process.execPath} app.mts`, 1, 'app.mts'],
+  [`'${process.execPath}' app.mts`, 1, 'app.mts'],
   ['node worker.js', 2, 'server.js'],
   ['node cluster.js', 2, 'server.js'],
   ['npm start', 2, 'server.js'],
@@ -132,7 +132,10 @@ describe('the profiler', { skip }, () => {
   })
 
   test('a server without our variables is not profiled, and runs', async (t) => {
-    const { profiler, server } = await start(t, `env -i PORT=$PORT HOST=$HOST ${process.execPath} server.js`)
+    const { profiler, server } = await start(
+      t,
+      `env -i PORT=$PORT HOST=$HOST '${process.execPath}' server.js`,
+    )
     deepEqual(profiler.threads(), [])
     equal((await ask(server.target, { path: '/' }, 30_000)).status, 200)
     profiler.close()
