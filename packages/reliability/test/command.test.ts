@@ -10,7 +10,7 @@ import { runOf } from './run.ts'
 
 /** Anybody's server, by its command. */
 
-const BAD = `${process.execPath} ${import.meta.dirname}/bad/src/server.ts`
+const BAD = `'${process.execPath}' '${import.meta.dirname}/bad/src/server.ts'`
 
 test('what cannot be tried: a sentence that says why, and exit code 2', { timeout: 240_000 }, async () => {
   const serve = (more: string) =>

@@ -126,7 +126,8 @@ export function variablesBefore(): string {
   const pid = firstStarted()
   const shell = Number(readStat(pid)[1])
   const isScript = readText(`/proc/${shell}/cmdline`).split('\0').filter(Boolean).length > 1
-  const known = new Set(isScript ? environmentOf(shell) : environmentOf(pid))
+  const ofShell = isScript ? environmentOf(shell) : []
+  const known = new Set(ofShell.length > 1 ? ofShell : environmentOf(pid)) // that of another user cannot be read
   const { STARTGRID_DIRECTORY: directory } = process.env
   const names = environmentOf(pid).flatMap((one) =>
     known.has(one) ? [] : (/^[A-Za-z]\w*(?==)/.exec(one)?.[0] ?? []),
