@@ -106,7 +106,7 @@ function hintOf({ analysis, cells, heats, command }: Result): string[] {
   const isDifferent = analysis?.findings.some((one) => !one.isTwin && one.verdict === 'differs') ?? false
   const systems = new Set(own.map(({ app }) => app)).size
   return canTell && isDifferent && systems === 2
-    ? ['The same with --why names the functions that account for it: about a minute more.']
+    ? ['The same with --why names the functions that account for it: one to four minutes more.']
     : []
 }
 

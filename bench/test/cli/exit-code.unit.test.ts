@@ -82,7 +82,7 @@ test('a difference between two servers on Node ends with how to ask why, unless 
       for (const launch of result.heats.flatMap(({ launches }) => launches))
         if (names.includes(launch.app)) launch.isNode = true
     })
-  const hint = ['The same with --why names the functions that account for it: about a minute more.']
+  const hint = ['The same with --why names the functions that account for it: one to four minutes more.']
   assert.deepEqual(endOf(onNode(['before', 'after'], 'race a b')).sentences, hint)
   assert.deepEqual(endOf(onNode(['before'], 'race a b')), GREEN)
   assert.deepEqual(endOf(onNode(['before', 'after'], 'race a b --why')), GREEN)

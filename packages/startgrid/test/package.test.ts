@@ -89,7 +89,7 @@ describe('startgrid', () => {
       const startgrid = join(cwd, 'node_modules/.bin/startgrid')
       const raced = await run(startgrid, ['race', ...SHORT, 'node server.js'], { cwd })
       equal(raced.code, 0, raced.stderr)
-      match(raced.stdout, /^Repeat it: startgrid race --heats 2 'node server\.js'/m)
+      match(raced.stdout, /^Repeat it: (?:\w+=…\s+)*startgrid\s+race\s+--heats\s+2\s+'node\s+server\.js'/m)
       const [report = ''] = globSync('startgrid-results/*/report.html', { cwd })
       match(readFileSync(join(cwd, report), 'utf8'), /<style>.*<table/s)
       const again = await run(startgrid, ['report', dirname(report)], { cwd })
