@@ -93,7 +93,8 @@ describe('bad servers', { skip, concurrency: 2, timeout: 1_800_000 }, () => {
   ])
   finds('overload', 'never-sheds', 'ssr', [/No page was refused with 503\./])
   finds('overload', 'sheds-badly', 'ssr', [
-    /\/livez got 503\./,
+    // On a busy machine it does not even refuse in time.
+    /\/livez got (503|no response)/,
     /The 503 has retry-after: '', not /,
     /The 503 has content-security-policy: '', not default-src 'none'/,
     /The 503 has the body 'sorry'\./,
