@@ -8,7 +8,7 @@ const sockets = new Set<ServerWebSocket<undefined>>()
 /** Other sites whose pages may, such as `https://app.example.com`. */
 const ORIGINS: string[] = []
 
-export const chat = ({ config, health: { signal } }: AppOptions) => {
+export const chat = ({ config, lifecycle: { signal } }: AppOptions) => {
   signal.addEventListener('abort', () => {
     for (const socket of sockets) socket.close(1001) // clients connect again elsewhere; Bun waits for no reply
   })

@@ -17,7 +17,7 @@ const MIGRATIONS = [
 
 // Postgres: Bun's own `sql`: await sql`insert … returning id`, migrations in `sql.begin()`, and `sql.close()`.
 // Each call of SQLite stops this process until it is done, and while another process writes, until the timeout.
-export const database = ({ health }: AppOptions) => {
+export const database = ({ lifecycle }: AppOptions) => {
   const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
   const db = new Database(DATABASE_FILE)
   db.run('pragma busy_timeout = 5000') // milliseconds to wait for one that migrates
@@ -27,11 +27,11 @@ export const database = ({ health }: AppOptions) => {
   db.run(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
   db.run('pragma journal_mode = wal')
   db.run('pragma busy_timeout = 50') // who reads does not wait; who writes gets 503 after 50 ms
-  health.addCheck('database', () => {
+  lifecycle.addCheck('database', () => {
     using file = new Database(DATABASE_FILE, { readonly: true }) // `db` would not see that it was deleted
     file.query('select id from teas').get()
   })
-  health.onClose(() => db.close())
+  lifecycle.onClose(() => db.close())
 
   return {
     '/teas': {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AppOptions } from '#shared/app-options.ts'
 
-export const events = ({ health }: AppOptions) => ({
+export const events = ({ lifecycle }: AppOptions) => ({
   '/events': {
     GET: (request: Request) => {
-      const signal = AbortSignal.any([request.signal, health.signal])
+      const signal = AbortSignal.any([request.signal, lifecycle.signal])
       const last = Number(request.headers.get('last-event-id')) || 0 // what a browser has seen before its connection broke
       return new Response(createEvents(last + 1, signal), {
         headers: {

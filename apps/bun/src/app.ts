@@ -14,13 +14,16 @@ import { type CreateRoutes, wrap, wrapRoutes } from './routes.ts'
  * it. HTML imports, files and directories are served by Bun alone, without headers, id and log.
  */
 export function createApp(options: AppOptions, createRoutes: CreateRoutes) {
-  const { config, health, log } = options
+  const { config, lifecycle, log } = options
   const unlogged = [closeWhenStopped, setRequestId, securityHeaders]
   const accessLogs = log.isLevelEnabled('info') ? [accessLog(options)] : []
   const logged = [...unlogged, ...accessLogs, errors(log), limitTime(config.HANDLER_TIMEOUT_MS)]
 
   return {
-    routes: { ...wrapRoutes(healthRoutes(health), unlogged), ...wrapRoutes(createRoutes(options), logged) },
+    routes: {
+      ...wrapRoutes(healthRoutes(lifecycle), unlogged),
+      ...wrapRoutes(createRoutes(options), logged),
+    },
     fetch: wrap(notFound, logged) as (request: Request, server: Bun.Server<undefined>) => Promise<Response>,
     error(err: Error) {
       log.error({ err }, 'failed') // after the handler, such as a file that is not there

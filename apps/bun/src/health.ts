@@ -1,9 +1,9 @@
-import type { Health } from '#shared/health.ts'
+import type { Lifecycle } from '#shared/lifecycle.ts'
 
 /** Alive until the process ends. Ready until the process is told to stop, unless a check fails. */
-export const healthRoutes = (health: Health) => ({
+export const healthRoutes = (lifecycle: Lifecycle) => ({
   '/livez': { GET: () => send(true) },
-  '/readyz': { GET: async () => send(await health.isReady()) },
+  '/readyz': { GET: async () => send(await lifecycle.isReady()) },
 })
 
 function send(passes: boolean): Response {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { readConfig, Settings } from '#shared/config.ts'
-import { Health } from '#shared/health.ts'
+import { Lifecycle } from '#shared/lifecycle.ts'
 import { createLog } from '#shared/log.ts'
 import { refuseToListen } from '#shared/server.ts'
 import { createApp } from './app.ts'
@@ -10,8 +10,8 @@ import { routes } from './role.ts'
 
 const config = readConfig(Settings)
 const log = createLog(config)
-const health = new Health(log)
-const app = createApp({ config, health, log }, routes)
+const lifecycle = new Lifecycle(log)
+const app = createApp({ config, lifecycle, log }, routes)
 const server = listen()
 
 closeWithGrace(
@@ -19,10 +19,10 @@ closeWithGrace(
   async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
-    health.drain() // readiness fails
+    lifecycle.drain() // readiness fails
     if (config.SHUTDOWN_DELAY_MS > 0) await sleep(config.SHUTDOWN_DELAY_MS)
     await drain(server)
-    await health.close()
+    await lifecycle.close()
   },
 )
 

@@ -4,14 +4,14 @@ import { WebSocketServer } from 'ws'
 import type { AppOptions } from '#shared/app-options.ts'
 import { acceptUpgrades, keepSockets, MAX_WAITING, refuseOtherSites } from '#shared/websockets.ts'
 
-/** Call it in server.ts, after the server is made: `chat(server, { config, health, log })`. */
-export function chat(server: Server, { config, health }: AppOptions): void {
+/** Call it in server.ts, after the server is made: `chat(server, { config, lifecycle, log })`. */
+export function chat(server: Server, { config, lifecycle }: AppOptions): void {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: 65_536, // bytes of a message
     verifyClient: refuseOtherSites(config, []), // others that may: ['https://app.example.com']
   })
-  keepSockets(sockets, health.signal)
+  keepSockets(sockets, lifecycle.signal)
 
   sockets.on('connection', (socket) => {
     socket.on('message', (data, isBinary) => {

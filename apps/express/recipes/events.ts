@@ -13,7 +13,7 @@ events.get('/events', async (request, response) => {
 
   const gone = new AbortController()
   response.once('close', () => gone.abort())
-  const signal = AbortSignal.any([gone.signal, response.locals.health.signal])
+  const signal = AbortSignal.any([gone.signal, response.locals.lifecycle.signal])
   const last = Number(request.get('last-event-id')) || 0 // what a browser has seen before its connection broke
   await pipeline(createEvents(last + 1, signal), response)
 })

@@ -10,7 +10,7 @@ import { setRequestId } from './middleware/request-id.ts'
 
 declare global {
   namespace Express {
-    /** Of `app.locals` and `response.locals`. `health.signal` ends endless streams when the server stops. */
+    /** Of `app.locals` and `response.locals`. `lifecycle.signal` ends endless streams when the server stops. */
     interface Locals extends AppOptions {}
     /** Lines of `request.log` contain the id of the request. */
     interface Request extends Pick<AppOptions, 'log'> {}
@@ -26,12 +26,12 @@ Object.defineProperty(express.request, 'log', {
 
 /** The app with its middleware, in the order in which a request meets it. */
 export function createApp(options: AppOptions, routes: Router): express.Express {
-  const { config, health, log } = options
+  const { config, lifecycle, log } = options
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag') // a hash of each response: 20 of 60 µs of a hello
   app.set('trust proxy', config.TRUST_PROXY)
-  Object.assign(app.locals, { config, health, log })
+  Object.assign(app.locals, { config, lifecycle, log })
 
   if (config.TRUST_PROXY)
     app.use((request, _response, next) => {
@@ -40,7 +40,7 @@ export function createApp(options: AppOptions, routes: Router): express.Express 
     })
   app.use(setRequestId)
   app.use((_request, response, next) => {
-    Object.assign(response.locals, { config, health, log }) // a mounted sub-app has `app.locals` of its own
+    Object.assign(response.locals, { config, lifecycle, log }) // a mounted sub-app has `app.locals` of its own
     response.set(SECURITY_HEADERS)
     next()
   })

@@ -7,7 +7,7 @@ export const livez: RequestHandler = (_request, response) => {
 
 /** Ready until the process is told to stop, unless a check fails. */
 export const readyz: RequestHandler = async (request, response) => {
-  send(response, await request.app.locals.health.isReady())
+  send(response, await request.app.locals.lifecycle.isReady())
 }
 
 function send(response: Response, passes: boolean): void {

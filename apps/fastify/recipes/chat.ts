@@ -15,7 +15,7 @@ export const chat: FastifyPluginAsync = async (app) => {
       socket.terminate()
     },
   })
-  keepSockets(app.websocketServer, app.health.signal)
+  keepSockets(app.websocketServer, app.lifecycle.signal)
   acceptUpgrades(app.server, '/chat')
 
   app.get('/chat', { websocket: true }, (socket) => {

@@ -25,11 +25,11 @@ export const database: FastifyPluginAsyncTypebox = async (app) => {
   for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
   db.exec(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
   db.exec('pragma journal_mode = wal; pragma busy_timeout = 50') // who reads does not wait; who writes gets 503 after 50 ms
-  app.health.addCheck('database', () => {
+  app.lifecycle.addCheck('database', () => {
     using file = new DatabaseSync(DATABASE_FILE, { readOnly: true }) // `db` would not see that it was deleted
     file.prepare('select id from teas').get()
   })
-  app.health.onClose(() => db.close())
+  app.lifecycle.onClose(() => db.close())
 
   const insert = db.prepare('insert into teas (name, grams) values (?, ?)')
   const select = db.prepare('select id, name, grams from teas where id = ?')

@@ -10,7 +10,7 @@ export const events: FastifyPluginAsync = async (app) => {
     reply.header('cache-control', 'no-store, no-transform') // nothing compresses events, and so holds them back
     if (request.method === 'HEAD') return reply.sse.sendHeaders()
 
-    const signal = AbortSignal.any([request.signal, app.health.signal])
+    const signal = AbortSignal.any([request.signal, app.lifecycle.signal])
     const last = Number(reply.sse.lastEventId) || 0 // what a browser has seen before its connection broke
     for (let id = last + 1; !signal.aborted; id++) {
       await reply.sse.send({ id: String(id), data: { cups: id } })

@@ -12,14 +12,17 @@ import errors, { Log } from './plugins/errors.ts'
 import healthRoutes from './plugins/health.ts'
 
 declare module 'fastify' {
-  /** `health.signal` ends endless streams when the server stops. */
-  interface FastifyInstance extends Pick<AppOptions, 'config' | 'health'> {}
+  /** `lifecycle.signal` ends endless streams when the server stops. */
+  interface FastifyInstance extends Pick<AppOptions, 'config' | 'lifecycle'> {}
 }
 
 const securityHeaders = new Map(Object.entries(SECURITY_HEADERS))
 
 /** The app with its plugins, in the order in which a request meets them. */
-export function createApp({ config, health, log }: AppOptions, routes: FastifyPluginAsync): FastifyInstance {
+export function createApp(
+  { config, lifecycle, log }: AppOptions,
+  routes: FastifyPluginAsync,
+): FastifyInstance {
   const { keepAliveTimeout, requestTimeout, ...http } = serverOptions(config)
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -34,7 +37,7 @@ export function createApp({ config, health, log }: AppOptions, routes: FastifyPl
     ajv: { customOptions: { strictNumbers: false } }, // by default "?items=Infinity" passes `maximum: 1000`
   })
   app.decorate('config', config)
-  app.decorate('health', health)
+  app.decorate('lifecycle', lifecycle)
 
   // Fastify says `connection: close` from now on, so the first of the hooks stops listening.
   trackConnections(app.server)

@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import { readConfig, Settings } from '#shared/config.ts'
-import { Health } from '#shared/health.ts'
+import { Lifecycle } from '#shared/lifecycle.ts'
 import { createLog } from '#shared/log.ts'
 import { keepAccepting, refuseToListen } from '#shared/server.ts'
 import { createApp } from './app.ts'
@@ -8,18 +8,18 @@ import { routes } from './role.ts'
 
 const config = readConfig(Settings)
 const log = createLog(config)
-const health = new Health(log)
-const app = createApp({ config, health, log }, routes)
+const lifecycle = new Lifecycle(log)
+const app = createApp({ config, lifecycle, log }, routes)
 
 closeWithGrace(
   { delay: config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_TIMEOUT_MS, logger: log },
   async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
-    health.drain() // readiness fails
+    lifecycle.drain() // readiness fails
     await keepAccepting(app.server, config.SHUTDOWN_DELAY_MS)
     await app.close() // drains, in app.ts
-    await health.close()
+    await lifecycle.close()
   },
 )
 

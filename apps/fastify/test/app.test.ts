@@ -144,7 +144,7 @@ test('the hooks onClose run after the last response, newest first', async () => 
     scope.addHook('onClose', async () => void steps.push('database'))
     scope.addHook('onClose', async () => void steps.push('queue'))
     scope.get('/slow', async () => {
-      options.health.drain()
+      options.lifecycle.drain()
       void app.close()
       await closing.promise
       for (let turn = 0; turn < 10; turn++) await setImmediate() // a hook that does not wait would run now

@@ -24,7 +24,7 @@ async function start(options: AppOptions) {
   })
   app.register(chat) // as late as possible: its hooks run after the one that waits for `drain`
   await app.ready()
-  options.health.signal.addEventListener('abort', () => void app.close()) // as in server.ts
+  options.lifecycle.signal.addEventListener('abort', () => void app.close()) // as in server.ts
   return serve(app.server)
 }
 

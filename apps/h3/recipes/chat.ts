@@ -16,12 +16,12 @@ export const chat = new H3().get(
   }),
 )
 
-// Lets the routes of an app accept WebSockets. Call it in server.ts, after the server is made: `acceptWebSockets(server, app, { config, health })`.
+// Lets the routes of an app accept WebSockets. Call it in server.ts, after the server is made: `acceptWebSockets(server, app, { config, lifecycle })`.
 // The plugin of `crossws/server` has no way to close them when the app stops.
 export function acceptWebSockets(
   server: Server,
   app: H3,
-  { config, health: { signal } }: Pick<AppOptions, 'config' | 'health'>,
+  { config, lifecycle: { signal } }: Pick<AppOptions, 'config' | 'lifecycle'>,
 ): void {
   const verifyClient = refuseOtherSites(config, []) // others that may: ['https://app.example.com']
   const { handleUpgrade, closeAll } = crossws({

@@ -6,7 +6,7 @@ export const events = new H3().get('/events', (event) => {
   const stream = new EventStream(event)
   const gone = new AbortController()
   stream.onClosed(() => gone.abort())
-  const signal = AbortSignal.any([gone.signal, event.context.health.signal])
+  const signal = AbortSignal.any([gone.signal, event.context.lifecycle.signal])
   const last = Number(event.req.headers.get('last-event-id')) || 0 // what a browser has seen before its connection broke
   void pushEvents(stream, last + 1, signal)
   return stream

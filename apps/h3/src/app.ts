@@ -8,16 +8,16 @@ import { limitTime } from './middleware/handler-timeout.ts'
 import { onResponse, setRequestId } from './middleware/request-id.ts'
 
 declare module 'h3' {
-  /** `health.signal` ends endless streams when the server stops. */
+  /** `lifecycle.signal` ends endless streams when the server stops. */
   interface H3EventContext extends AppOptions {}
 }
 
 /** The app with its middleware, in the order in which a request meets it. */
-export function createApp({ config, health, log }: AppOptions, routes: H3): H3 {
+export function createApp({ config, lifecycle, log }: AppOptions, routes: H3): H3 {
   const app = new H3({ onError, onResponse, silent: true }) // `onError` logs
 
   app.use(({ context }) => {
-    Object.assign(context, { config, health, log })
+    Object.assign(context, { config, lifecycle, log })
   })
   app.use(setRequestId)
   if (config.TRUST_PROXY) app.use(takeOrigin)

@@ -6,7 +6,7 @@ export const probes = new H3()
   /** Alive until the process ends. */
   .get('/livez', (event) => send(event, true), { meta })
   /** Ready until the process is told to stop, unless a check fails. */
-  .get('/readyz', async (event) => send(event, await event.context.health.isReady()), { meta })
+  .get('/readyz', async (event) => send(event, await event.context.lifecycle.isReady()), { meta })
 
 function send({ res }: H3Event, passes: boolean) {
   res.status = passes ? 200 : 503

@@ -1,6 +1,6 @@
 import { serve } from 'h3'
 import { readConfig, Settings } from '#shared/config.ts'
-import { Health } from '#shared/health.ts'
+import { Lifecycle } from '#shared/lifecycle.ts'
 import { createLog } from '#shared/log.ts'
 import { closeOnSignal } from '#shared/web-server.ts'
 import { createApp } from './app.ts'
@@ -8,7 +8,7 @@ import { routes } from './role.ts'
 
 const config = readConfig(Settings)
 const log = createLog(config)
-const options = { config, health: new Health(log), log }
+const options = { config, lifecycle: new Lifecycle(log), log }
 const app = createApp(options, routes)
 const server = serve(app, {
   hostname: config.HOST,

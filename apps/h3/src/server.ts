@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import closeWithGrace from 'close-with-grace'
 import { serve } from 'h3'
 import { readConfig, Settings } from '#shared/config.ts'
-import { Health } from '#shared/health.ts'
+import { Lifecycle } from '#shared/lifecycle.ts'
 import { createLog } from '#shared/log.ts'
 import {
   addressOf,
@@ -17,8 +17,8 @@ import { routes } from './role.ts'
 
 const config = readConfig(Settings)
 const log = createLog(config)
-const health = new Health(log)
-const app = createApp({ config, health, log }, routes)
+const lifecycle = new Lifecycle(log)
+const app = createApp({ config, lifecycle, log }, routes)
 const { node } = serve(app, {
   manual: true, // listens below
   silent: true,
@@ -38,9 +38,9 @@ closeWithGrace(
   async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
-    health.drain() // readiness fails
+    lifecycle.drain() // readiness fails
     await keepAccepting(server, config.SHUTDOWN_DELAY_MS)
     await drain(server)
-    await health.close()
+    await lifecycle.close()
   },
 )

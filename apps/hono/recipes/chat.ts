@@ -9,13 +9,13 @@ import { keepSockets, MAX_WAITING, refuseOtherSites } from '#shared/websockets.t
  * Call it in server.ts. `createApp` gets its `routes` with the others, and `createAdaptorServer` the option `websocket`. After the server is
  * made: `acceptUpgrades(server, '/chat')` of `#shared/websockets.ts`.
  */
-export function chat({ config, health }: AppOptions) {
+export function chat({ config, lifecycle }: AppOptions) {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: 65_536, // bytes of a message
     verifyClient: refuseOtherSites(config, []), // others that may: ['https://app.example.com']
   })
-  keepSockets(sockets, health.signal)
+  keepSockets(sockets, lifecycle.signal)
 
   const routes = new Hono().get(
     '/chat',

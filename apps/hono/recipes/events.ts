@@ -9,7 +9,7 @@ export const events = new Hono().get('/events', (c) => {
   const send = async (stream: SSEStreamingApi) => {
     const gone = new AbortController()
     stream.onAbort(() => gone.abort())
-    const signal = AbortSignal.any([gone.signal, c.get('health').signal])
+    const signal = AbortSignal.any([gone.signal, c.get('lifecycle').signal])
     let id = Number(c.req.header('last-event-id')) || 0 // what a browser has seen before its connection broke
     while (!signal.aborted) {
       await stream.writeSSE({ id: String(++id), data: `{"cups":${id}}` })

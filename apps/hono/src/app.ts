@@ -10,7 +10,7 @@ import { limitTime } from './middleware/handler-timeout.ts'
 import { setRequestId } from './middleware/request-id.ts'
 
 declare module 'hono' {
-  /** `health.signal` ends endless streams when the server stops. */
+  /** `lifecycle.signal` ends endless streams when the server stops. */
   interface ContextVariableMap extends AppOptions {}
 }
 
@@ -18,7 +18,7 @@ declare module 'hono' {
  * The app with its middleware, in the order in which a request meets it.
  * @param larger routes with a `bodyLimit()` of their own, which are registered before that of all others
  */
-export function createApp({ config, health, log }: AppOptions, routes: Hono, larger = new Hono()) {
+export function createApp({ config, lifecycle, log }: AppOptions, routes: Hono, larger = new Hono()) {
   const app = new Hono<Env>()
   app.onError(onError)
   app.notFound(() => {
@@ -28,7 +28,7 @@ export function createApp({ config, health, log }: AppOptions, routes: Hono, lar
   app.use((c, next) => {
     c.env ??= {} // of `app.request()` in tests
     c.set('config', config)
-    c.set('health', health)
+    c.set('lifecycle', lifecycle)
     c.set('log', log)
     return setRequestId(c, next)
   })

@@ -1,5 +1,5 @@
 import { readConfig, Settings } from '#shared/config.ts'
-import { Health } from '#shared/health.ts'
+import { Lifecycle } from '#shared/lifecycle.ts'
 import { createLog } from '#shared/log.ts'
 import { closeOnSignal, idleTimeout } from '#shared/web-server.ts'
 import { createApp } from './app.ts'
@@ -10,7 +10,7 @@ type Server = { requestIP(request: Request): { address: string } | null }
 
 const config = readConfig(Settings)
 const log = createLog(config)
-const options = { config, health: new Health(log), log }
+const options = { config, lifecycle: new Lifecycle(log), log }
 const app = createApp(options, routes)
 const server = Bun.serve({
   hostname: config.HOST,

@@ -50,7 +50,7 @@ test('events: an error is logged with its request, and its message is not sent',
   const fail = () => {
     throw new Error('password')
   }
-  Object.defineProperty(options.health, 'signal', { get: fail })
+  Object.defineProperty(options.lifecycle, 'signal', { get: fail })
   const response = await fetch(`${app.url}/events`, { headers: { 'x-request-id': 'r-1' } })
   equal(await response.text(), '')
   const line = (await options.readLines(1)).find(({ level }) => level === ERROR)

@@ -10,7 +10,7 @@ events.get('/events', (ctx) => {
   ctx.set({ 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' })
   const gone = new AbortController()
   ctx.res.once('close', () => gone.abort())
-  const signal = AbortSignal.any([gone.signal, ctx.health.signal])
+  const signal = AbortSignal.any([gone.signal, ctx.lifecycle.signal])
   const last = Number(ctx.get('last-event-id')) || 0 // what a browser has seen before its connection broke
   ctx.body = Readable.from(createEvents(last + 1, signal))
 })

@@ -11,14 +11,14 @@ import { trustProxies } from './middleware/forwarded.ts'
 import { setRequestId } from './middleware/request-id.ts'
 
 declare module 'koa' {
-  /** `health.signal` ends endless streams when the server stops. */
+  /** `lifecycle.signal` ends endless streams when the server stops. */
   interface DefaultContext extends AppOptions {}
 }
 
 /** The app with its middleware, in the order in which a request meets it. */
-export function createApp({ config, health, log }: AppOptions, routes: Router): Koa {
+export function createApp({ config, lifecycle, log }: AppOptions, routes: Router): Koa {
   const app = new Koa({ proxy: config.TRUST_PROXY !== false })
-  Object.assign(app.context, { config, health })
+  Object.assign(app.context, { config, lifecycle })
   // Its lines contain the id of the request.
   Object.defineProperty(app.context, 'log', {
     get(this: Context) {

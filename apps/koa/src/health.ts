@@ -7,7 +7,7 @@ export const probes = new Router()
 probes.get('/livez', (ctx) => send(ctx, true))
 
 /** Ready until the process is told to stop, unless a check fails. */
-probes.get('/readyz', async (ctx) => send(ctx, await ctx.health.isReady()))
+probes.get('/readyz', async (ctx) => send(ctx, await ctx.lifecycle.isReady()))
 
 function send(ctx: Context, passes: boolean): void {
   ctx.status = passes ? 200 : 503

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import closeWithGrace from 'close-with-grace'
 import { readConfig, Settings } from '#shared/config.ts'
-import { Health } from '#shared/health.ts'
+import { Lifecycle } from '#shared/lifecycle.ts'
 import { createLog } from '#shared/log.ts'
 import {
   addressOf,
@@ -16,8 +16,8 @@ import { routes } from './role.ts'
 
 const config = readConfig(Settings)
 const log = createLog(config)
-const health = new Health(log)
-const app = createApp({ config, health, log }, routes)
+const lifecycle = new Lifecycle(log)
+const app = createApp({ config, lifecycle, log }, routes)
 const server = trackConnections(createServer(serverOptions(config), app.callback()))
 
 server.once('error', refuseToListen).listen(config.PORT, config.HOST, () => {
@@ -30,9 +30,9 @@ closeWithGrace(
   async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'uncaught')
     else log.info({ signal }, 'draining')
-    health.drain() // readiness fails
+    lifecycle.drain() // readiness fails
     await keepAccepting(server, config.SHUTDOWN_DELAY_MS)
     await drain(server)
-    await health.close()
+    await lifecycle.close()
   },
 )

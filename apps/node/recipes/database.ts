@@ -16,7 +16,7 @@ const MIGRATIONS = [
 
 // Postgres (npm install pg): a `Pool`, `await pool.query('… values ($1, $2) returning id', […])`, migrations on one client (`pool.connect()`).
 // Each call of SQLite stops this process until it is done, and while another process writes, until the timeout.
-export function database({ health }: AppOptions): Route[] {
+export function database({ lifecycle }: AppOptions): Route[] {
   const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
   const db = new DatabaseSync(DATABASE_FILE, { timeout: 5_000 }) // milliseconds to wait for one that migrates
   db.exec('begin immediate') // if several processes start at once, only one migrates
@@ -24,11 +24,11 @@ export function database({ health }: AppOptions): Route[] {
   for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
   db.exec(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
   db.exec('pragma journal_mode = wal; pragma busy_timeout = 50') // who reads does not wait; who writes gets 503 after 50 ms
-  health.addCheck('database', () => {
+  lifecycle.addCheck('database', () => {
     using file = new DatabaseSync(DATABASE_FILE, { readOnly: true }) // `db` would not see that it was deleted
     file.prepare('select id from teas').get()
   })
-  health.onClose(() => db.close())
+  lifecycle.onClose(() => db.close())
 
   const insert = db.prepare('insert into teas (name, grams) values (?, ?)')
   const select = db.prepare('select id, name, grams from teas where id = ?')

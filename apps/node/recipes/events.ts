@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { route } from '../src/router.ts'
 
 export const events = [
-  route('GET', '/events', async ({ request, response, health }) => {
+  route('GET', '/events', async ({ request, response, lifecycle }) => {
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store, no-transform', // nothing compresses events, and so holds them back
@@ -13,7 +13,7 @@ export const events = [
 
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    const signal = AbortSignal.any([gone.signal, health.signal])
+    const signal = AbortSignal.any([gone.signal, lifecycle.signal])
     const last = Number(request.headers['last-event-id']) || 0 // what a browser has seen before its connection broke
     await pipeline(createEvents(last + 1, signal), response)
   }),

@@ -19,7 +19,7 @@ export class Context<Name extends string = string> implements AppOptions {
   readonly response: ServerResponse
   readonly config: AppOptions['config']
   /** Its `signal` ends endless streams when the server stops. */
-  readonly health: AppOptions['health']
+  readonly lifecycle: AppOptions['lifecycle']
   readonly #log: AppOptions['log']
   readonly requestId: string
   /** As it was sent, without the query. */
@@ -31,11 +31,11 @@ export class Context<Name extends string = string> implements AppOptions {
   /** The decoded `:name` segments of the path. */
   params = {} as Record<Name, string>
 
-  constructor(request: IncomingMessage, response: ServerResponse, { config, health, log }: AppOptions) {
+  constructor(request: IncomingMessage, response: ServerResponse, { config, lifecycle, log }: AppOptions) {
     this.request = request
     this.response = response
     this.config = config
-    this.health = health
+    this.lifecycle = lifecycle
     this.requestId = requestId(request.headers['x-request-id'])
     this.path = request.url?.split('?', 1)[0] ?? '/'
     this.#log = log

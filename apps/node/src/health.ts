@@ -6,7 +6,7 @@ export const probes = [
   route('GET', '/livez', (context) => send(context, true)),
 
   /** Ready until the process is told to stop, unless a check fails. */
-  route('GET', '/readyz', async (context) => send(context, await context.health.isReady())),
+  route('GET', '/readyz', async (context) => send(context, await context.lifecycle.isReady())),
 ]
 
 function send(context: Context, passes: boolean): void {

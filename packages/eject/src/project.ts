@@ -102,9 +102,9 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
 function startOneRole(project: Map<string, string>, role: Role, options: readonly Option[]): void {
   const edits = [["import { routes } from './role.ts'", `import { ${role} as routes } from './${role}.ts'`]]
   if (options.includes('telemetry')) {
-    const health = 'const health = new Health(log)'
+    const line = 'const lifecycle = new Lifecycle(log)'
     edits.push([`'./${role}.ts'`, `'./${role}.ts'\nimport { stopTelemetry } from './telemetry.ts'`])
-    edits.push([health, `${health}\nhealth.onClose(stopTelemetry)`])
+    edits.push([line, `${line}\nlifecycle.onClose(stopTelemetry)`])
   }
   project.set('src/server.ts', edits.reduce(replaceOnce, project.get('src/server.ts') ?? ''))
   for (const path of OTHER_SERVERS)

@@ -1,10 +1,10 @@
 import type { Config } from './config.ts'
-import type { Health } from './health.ts'
+import type { Lifecycle } from './lifecycle.ts'
 import type { Logger } from './log.ts'
 
 /** What `createApp` gets. */
 export interface AppOptions {
   config: Config
-  health: Health
+  lifecycle: Lifecycle
   log: Logger
 }

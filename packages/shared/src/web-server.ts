@@ -18,7 +18,7 @@ export function idleTimeout({ config, log }: AppOptions): number {
  * @param close waits for the responses under way
  */
 export function closeOnSignal(
-  { config, health, log }: AppOptions,
+  { config, lifecycle, log }: AppOptions,
   address: string,
   close: () => Promise<unknown>,
 ): void {
@@ -27,14 +27,14 @@ export function closeOnSignal(
   const skip = Object.keys(constants.signals) as 'SIGTERM'[]
   const closing = closeWithGrace({ delay, logger: log, skip }, async ({ err }) => {
     if (err) log.fatal({ err }, 'uncaught')
-    health.drain() // readiness fails
+    lifecycle.drain() // readiness fails
     await sleep(config.SHUTDOWN_DELAY_MS)
     await close()
-    await health.close()
+    await lifecycle.close()
   })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
-      if (health.signal.aborted) process.exit(1) // the second one
+      if (lifecycle.signal.aborted) process.exit(1) // the second one
       log.info({ signal }, 'draining')
       void closing.close()
     })

@@ -88,7 +88,7 @@ export function testApp(start: Start): void {
 
   test('is alive but not ready while a check fails, and does not say which', async () => {
     const options = createOptions()
-    options.health.addCheck('database', () => Promise.reject(new Error('no')))
+    options.lifecycle.addCheck('database', () => Promise.reject(new Error('no')))
     await using app = await start(options)
     const response = await fetch(`${app.url}/readyz`)
     deepEqual([response.status, await response.json()], [503, { status: 'fail' }])

@@ -171,7 +171,7 @@ export function testEvents(start: Start): void {
     let text = ''
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += chunk
-      if (text.endsWith('\n\n')) options.health.drain()
+      if (text.endsWith('\n\n')) options.lifecycle.drain()
     }
     match(text, /id: 7\n/)
   })
@@ -195,7 +195,7 @@ export function testChat(start: Start): void {
     const [{ data }] = await once(socket, 'message')
     equal(data, 'Hello')
     const closed = once(socket, 'close')
-    options.health.drain()
+    options.lifecycle.drain()
     const [{ code }] = await closed
     equal(code, 1001)
     const late = new WebSocket(url)
@@ -265,7 +265,7 @@ export function testChat(start: Start): void {
     const options = createOptions()
     await using app = await start(options)
     const { socket } = await say(app.url, `GET /chat HTTP/1.1\r\n${HANDSHAKE}`)
-    options.health.drain()
+    options.lifecycle.drain()
     // The default of SHUTDOWN_TIMEOUT_MS is 9 s; without a limit of its own, ws would wait for 30 s.
     await once(socket.resume(), 'close', { signal: AbortSignal.timeout(20_000) })
   })
@@ -713,7 +713,7 @@ export function testDatabase(start: Start): void {
       deepEqual(tea, { id: Number(place?.split('/')[2]), name: "Ada's", grams: 50 })
       equal((await fetch(`${app.url}/teas/1000`)).status, 404)
       equal((await fetch(`${app.url}/readyz`)).status, 200)
-      await options.health.close()
+      await options.lifecycle.close()
       equal((await fetch(app.url + place)).status, 500) // it is closed
     }
   })
@@ -744,7 +744,7 @@ export function testDatabase(start: Start): void {
     equal((await add()).status, 201)
     rmSync(file)
     equal((await fetch(`${app.url}/readyz`)).status, 503)
-    await options.health.close()
+    await options.lifecycle.close()
   })
 
   test('database: waits for a process that migrates, and keeps what a newer version has done', async () => {
@@ -762,7 +762,7 @@ export function testDatabase(start: Start): void {
     const options = createOptions()
     await using app = await start(options)
     equal((await fetch(`${app.url}/teas`, json('{"name":"Assam","grams":1}'))).status, 201)
-    await options.health.close()
+    await options.lifecycle.close()
     equal(readFileSync(file).readUInt32BE(60), 3) // user_version: https://sqlite.org/fileformat.html
   })
 }

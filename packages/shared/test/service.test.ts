@@ -18,7 +18,7 @@ import { startNode } from '@startgrid/cli/test-programs.ts'
 import { until } from '@startgrid/cli/until.ts'
 import { pino } from 'pino'
 import { Settings } from '../src/config.ts'
-import { Health } from '../src/health.ts'
+import { Lifecycle } from '../src/lifecycle.ts'
 import { createLog } from '../src/log.ts'
 
 /** What a service has around its requests: settings, log, health. */
@@ -182,13 +182,13 @@ test('an error is logged without what an HTTP client adds, wherever in it', () =
   deepEqual([second.cause.errors[0].status, second.cause.cause.code], [401, 'ERR_BAD_REQUEST'])
 })
 
-function recordHealth() {
+function recordLifecycle() {
   const lines: unknown[] = []
   const write = (line: string) => {
     const { msg, check, err } = JSON.parse(line)
     lines.push([msg, check, err?.message])
   }
-  return { health: new Health(pino({ level: 'info' }, { write })), lines }
+  return { lifecycle: new Lifecycle(pino({ level: 'info' }, { write })), lines }
 }
 
 test('not ready if a check rejects or says no, which is logged', async () => {
@@ -196,51 +196,51 @@ test('not ready if a check rejects or says no, which is logged', async () => {
     [() => Promise.reject(new Error('no')), 'no'],
     [() => false, undefined],
   ] as const) {
-    const { health, lines } = recordHealth()
-    health.addCheck('cache', async () => 'pong')
-    equal(await health.isReady(), true)
-    health.addCheck('database', check)
-    equal(await health.isReady(), false)
+    const { lifecycle, lines } = recordLifecycle()
+    lifecycle.addCheck('cache', async () => 'pong')
+    equal(await lifecycle.isReady(), true)
+    lifecycle.addCheck('database', check)
+    equal(await lifecycle.isReady(), false)
     deepEqual(lines, [['not ready', 'database', message]])
   }
 })
 
 test('checks run at the same time; not ready if draining begins meanwhile', async () => {
-  const { health } = recordHealth()
+  const { lifecycle } = recordLifecycle()
   const { promise, resolve } = Promise.withResolvers<void>()
-  health.addCheck('waits for the second', () => promise)
-  health.addCheck('second', () => resolve())
-  equal(await health.isReady(), true)
-  const ready = health.isReady()
-  health.drain()
-  deepEqual([await ready, health.signal.aborted], [false, true])
+  lifecycle.addCheck('waits for the second', () => promise)
+  lifecycle.addCheck('second', () => resolve())
+  equal(await lifecycle.isReady(), true)
+  const ready = lifecycle.isReady()
+  lifecycle.drain()
+  deepEqual([await ready, lifecycle.signal.aborted], [false, true])
 })
 
 test('a check that does not respond is told to end, and fails', async () => {
-  const { health } = recordHealth()
+  const { lifecycle } = recordLifecycle()
   const { promise: told, resolve } = Promise.withResolvers<AbortSignal>()
-  health.addCheck('database', (signal) => {
+  lifecycle.addCheck('database', (signal) => {
     resolve(signal)
     return new Promise(() => {})
   })
   const alive = setInterval(() => {}, 1_000) // as a server would: the time of a check does not keep the process alive
-  equal(await health.isReady(), false)
+  equal(await lifecycle.isReady(), false)
   clearInterval(alive)
   equal((await told).aborted, true)
 })
 
 test('what is to be closed is closed one after the other, the newest first; one that throws or rejects keeps none open, and is told', async () => {
-  const { health } = recordHealth()
+  const { lifecycle } = recordLifecycle()
   const steps: string[] = []
-  health.onClose(() => steps.push('database'))
-  health.onClose(async () => {
+  lifecycle.onClose(() => steps.push('database'))
+  lifecycle.onClose(async () => {
     await Promise.resolve()
     steps.push('queue')
     throw new Error('queue')
   })
-  health.onClose(() => {
+  lifecycle.onClose(() => {
     throw new Error('telemetry')
   })
-  await rejects(health.close(), { errors: [new Error('telemetry'), new Error('queue')] })
+  await rejects(lifecycle.close(), { errors: [new Error('telemetry'), new Error('queue')] })
   deepEqual(steps, ['queue', 'database'])
 })

@@ -6,10 +6,10 @@ export default fp(
   async (app) => {
     app.get('/livez', { logLevel: 'silent' }, (_request, reply) => send(reply, true))
     app.get('/readyz', { logLevel: 'silent' }, async (_request, reply) =>
-      send(reply, await app.health.isReady()),
+      send(reply, await app.lifecycle.isReady()),
     )
   },
-  { name: 'health', decorators: { fastify: ['health'] } },
+  { name: 'health', decorators: { fastify: ['lifecycle'] } },
 )
 
 function send(reply: FastifyReply, passes: boolean): FastifyReply {

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AppOptions } from '../app-options.ts'
 import { Settings } from '../config.ts'
-import { Health } from '../health.ts'
+import { Lifecycle } from '../lifecycle.ts'
 import { createLog } from '../log.ts'
 
 interface Line {
@@ -28,7 +28,7 @@ export function createOptions(env: Record<string, string> = {}) {
   const log = createLog({ LOG_LEVEL: 'trace' }, destination)
   const options: AppOptions = {
     config: Settings.parse({ MAX_QUEUE_WAIT_MS: '0', ...env }), // no page is refused because the machine is busy
-    health: new Health(log),
+    lifecycle: new Lifecycle(log),
     log,
   }
 

@@ -7,7 +7,7 @@ import fp from 'fastify-plugin'
 
 /** Fastify, as it is in `apps/fastify`, around routes of Express. */
 function createApp(options: AppOptions, routes: Router): FastifyInstance {
-  const { config, health, log } = options
+  const { config, lifecycle, log } = options
   // A plugin of the whole app: for Fastify, each path of an Express route is unknown.
   const mounted = fp(async (app) => {
     app.addHook('onRequest', async ({ raw }) => {
@@ -15,7 +15,7 @@ function createApp(options: AppOptions, routes: Router): FastifyInstance {
     })
     await app.register(fastifyExpress)
     app.use((_request: Request, response: Response, next: NextFunction) => {
-      Object.assign(response.locals, { config, health, log })
+      Object.assign(response.locals, { config, lifecycle, log })
       next()
     })
     app.use(routes)

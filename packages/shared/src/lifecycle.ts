@@ -5,7 +5,7 @@ import type { Logger } from './log.ts'
 export type Check = (signal: AbortSignal) => unknown
 
 /** What `/readyz` says, and what ends when the app stops. */
-export class Health {
+export class Lifecycle {
   readonly #log: Logger
   readonly #stop = new AbortController()
   readonly #checks = new Map<string, Check>()
