@@ -113,7 +113,7 @@ export class LoopWatch {
     this.#beganAt = now
     this.#last = now
     this.#busyMs = 0
-    this.#waitedBefore = schedstat('thread-self').waited
+    this.#waitedBefore = secondsWaited()
   }
 
   /** The loop begins another turn. */
@@ -124,7 +124,7 @@ export class LoopWatch {
   }
 
   report(): LoopReport {
-    const waited = schedstat('thread-self').waited - this.#waitedBefore
+    const waited = secondsWaited() - this.#waitedBefore
     return {
       busy: this.#busyMs / (this.#last - this.#beganAt) || 0,
       waitSeconds: waited >= 0 ? waited : null,
@@ -133,13 +133,9 @@ export class LoopWatch {
 }
 
 /**
- * Seconds that a thread ran, and that it was ready to run but had no core (https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat);
- * not numbers where the system does not tell. V8's helper threads are left out: they wait for the core that a generator polls on, and that is
- * not a problem.
- * @param who this thread, or the main one of a process
+ * Seconds for which this thread was ready to run but had no core (https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat); NaN where the
+ * system does not tell. V8's helper threads are left out: they wait for the core that a generator polls on, and that is not a problem.
  */
-export function schedstat(who: 'thread-self' | number): { ran: number; waited: number } {
-  const text = readText(`/proc/${who}/schedstat`) || 'NaN NaN'
-  const [ran = Number.NaN, waited = Number.NaN] = text.split(' ').map(Number)
-  return { ran: ran / 1e9, waited: waited / 1e9 }
+function secondsWaited(): number {
+  return Number(readText('/proc/thread-self/schedstat').split(' ')[1] ?? Number.NaN) / 1e9
 }

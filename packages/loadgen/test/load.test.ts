@@ -90,6 +90,18 @@ test('in open loop, exactly the requests that are due are sent, and those after 
   assert.equal(Math.round(result.openLoop?.offered ?? 0), Math.round((all - warmup) / 0.08))
 })
 
+test('latency counts from when a request was due, also if no connection is free', async () => {
+  const HELD_MS = 100
+  const held = (socket: Socket) => setTimeout(() => socket.write(rawResponse('hi')), HELD_MS)
+  const { result } = await against(held, { connections: 2, rate: 100, durationMs: 300, seed: 1 })
+  assert.equal(result.requests, dueWithin(300, 100))
+  // No load makes a wait shorter; timers may be a millisecond early.
+  assert.ok(result.service.p50 >= HELD_MS - 1)
+  // Of n requests, two are held at a time.
+  assert.ok(result.latency.max >= (result.requests / 2) * HELD_MS - 300 - 1)
+  assert.ok(result.latency.mean > result.service.mean)
+})
+
 test('a connection per request, over TLS: each has its handshake', async () => {
   const { cert: ca, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     algorithm: 'sha256',

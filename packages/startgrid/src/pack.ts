@@ -20,7 +20,6 @@ await buildProgram(
     main: `${ROOT}bench/src/cli/startgrid.ts`,
     'guard-process': `${ROOT}packages/machine/src/guard-process.ts`,
     child: `${ROOT}packages/loadgen/src/child.ts`,
-    'server-process': `${ROOT}packages/loadgen/src/server-process.ts`,
   },
   { directory: DIST, target: engines.node.replace('>=', 'node') },
 )

