@@ -3,14 +3,7 @@ import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
 import { fitPrior, squeeze } from '@startgrid/stats/variances.ts'
 import type { CellFigures, Finding } from '../result/figures.ts'
-import {
-  type Caller,
-  type Part,
-  type ProfiledStart,
-  type Tree,
-  unpackTree,
-  type Why,
-} from '../result/profile.ts'
+import { type Part, type ProfiledStart, type Tree, unpackTree, type Why } from '../result/profile.ts'
 
 /** Which functions account for a difference: own time per request, in pairs of starts that were profiled. */
 
@@ -54,24 +47,28 @@ export function whyOf(
   const cpu = decides === 'cpu' ? ratio : others.find(({ metric }) => metric === 'cpu')?.ratio
   const times = timesWithin(starts, cpu)
   const own = times.map((one) => one.own)
-  const functions = compare(own.map(functionsIn), LEAST).map((part) => withLine(part, starts))
+  const functions = compare(own.map(functionsIn)).map((part) => withLine(part, starts))
   const [, all] = sumsOf(own, (key) => (key === keyOf(OTHERS) ? '' : 'all'))
   const floor = Math.max(FLOOR, FLOOR_PART * (all?.before ?? 0))
   const isLarge = ({ isShown, difference }: Part) => isShown && Math.abs(difference.value) >= floor
   const large = functions.filter(isLarge)
   const [top, another] = groupsOf(large, own, isLarge)
-  const called = compare(
-    times.map((one) => one.called),
-    LEAST,
-  ).find((one) => top?.isAlone && isLarge(one) && isCalledBy(one, top.lead) && partOf(one, top.lead) > 0)
+  const builtins = compare(times.map((one) => one.called))
+  const called = builtins.find(
+    (one) => top?.isAlone && isLarge(one) && isCalledBy(one, top.lead) && partOf(one, top.lead) > 0,
+  )
   const isMost = called !== undefined && top !== undefined && partOf(called, top.lead) >= DOMINANT
   const cost = cells.find((one) => one.race === race && one.system === under)?.figures.cpu?.value
   const more = (end: number | null) => end && (end - 1) * (cost ?? 0)
   const difference =
     cost && cpu ? { value: (cpu.value - 1) * cost, low: more(cpu.low), high: more(cpu.high) } : null
+  // Code is slow that uses an object with another prototype, in some versions of Node much more than in others.
+  const changer = builtins.find((one) => one.name.startsWith('setPrototypeOf, ') && isLarge(one))
+  const isElsewhere = difference !== null && !(top && top.row.difference.value / difference.value > 0.5)
   const rows = [...new Set([...large, ...functions])].slice(0, Math.max(SHOWN, large.length))
   const listed = new Set(rows.map(({ name, file }) => keyOf(name, file)))
   const restOf = (key: string) => (fileIn(key) === '' ? key.trim() : listed.has(key) ? '' : REST)
+  const lead = isMost ? called : top?.lead
   return {
     race,
     before: under,
@@ -79,12 +76,12 @@ export function whyOf(
     starts: starts.length,
     difference,
     cause:
-      top === undefined
-        ? null
-        : top.isAlone
-          ? { part: isMost ? called : top.lead, of: [] }
-          : { part: top.row, of: top.functions.slice(0, 3) },
-    suspect: suspectOf(starts, difference, top?.row),
+      top && lead
+        ? top.isAlone
+          ? { part: lead, of: [] }
+          : { part: top.row, of: top.functions.slice(0, 3) }
+        : null,
+    suspect: (isElsewhere && changer) || null,
     next: (isMost ? undefined : called) ?? another?.lead ?? null,
     rows: [...rows, ...sumsOf(own, restOf).filter(({ name }) => name !== '')],
     allocated: allocatedOf(starts),
@@ -92,28 +89,17 @@ export function whyOf(
   }
 }
 
-/** Code is slow that uses an object with a prototype of its own: in some versions of Node much more than in others. */
-function suspectOf(starts: readonly Pair<Start>[], all: Interval | null, top?: Part): Caller | null {
-  const [[before, after] = []] = starts
-  if (all === null || all.low === null || all.high === null || all.low * all.high <= 0) return null
-  if (before === undefined || after === undefined || (top && top.difference.value / all.value > 0.5))
-    return null
-  const calls = (one: Start) => one.prototypes.reduce((sum, { perRequest }) => sum + perRequest, 0)
-  const slower = all.value > 0 ? after : before
-  const isOther = before.version !== after.version || Math.abs(calls(before) - calls(after)) > 0.5
-  return (isOther && slower.prototypes[0]) || null
-}
-
 /** The line of the one that takes most, where a name does not tell which function it is. */
 function withLine(part: Part, starts: readonly Pair<Start>[]): Part {
   if (part.name !== '(anonymous)') return part
-  const all = starts.flatMap(([, { tree }]) => tree)
-  const same = all.filter(({ name, file }) => name === part.name && file === part.file)
+  const same = starts
+    .flatMap(([, { tree }]) => tree)
+    .filter(({ name, file }) => name === part.name && file === part.file)
   const [most] = same.sort((a, b) => b.count - a.count)
   return most === undefined ? part : { ...part, line: most.line }
 }
 
-interface Start extends Pick<ProfiledStart, 'start' | 'cpu' | 'version' | 'prototypes'> {
+interface Start extends Pick<ProfiledStart, 'start' | 'cpu'> {
   tree: Tree
   allocated: { requests: number; tree: Tree } | null
 }
@@ -126,9 +112,9 @@ export function pairsOf(
   const [first = [], second = []] = [before, after].map((system) =>
     profiles
       .filter((one) => one.race === race && one.system === system)
-      .map(({ samples, allocated, ...one }): Start => {
+      .map(({ start, cpu, samples, allocated }): Start => {
         const bytes = allocated && { ...allocated, tree: unpackTree(allocated.bytes) }
-        return { ...one, tree: unpackTree(samples), allocated: bytes }
+        return { start, cpu, tree: unpackTree(samples), allocated: bytes }
       }),
   )
   const renamed = newNames(namesIn(first), namesIn(second))
@@ -143,24 +129,22 @@ export function pairsOf(
 
 /** Names of functions by file. */
 function namesIn(starts: readonly Start[]): Map<string, Set<string>> {
-  const files = new Map<string, Set<string>>()
-  for (const { name, file } of starts.flatMap(({ tree }) => tree))
-    if (isProject(file)) files.set(file, (files.get(file) ?? new Set()).add(name))
-  return files
+  const frames = starts.flatMap(({ tree }) => tree).filter(({ file }) => isProject(file))
+  const files = Map.groupBy(frames, ({ file }) => file)
+  return new Map([...files].map(([file, own]) => [file, new Set(own.map(({ name }) => name))]))
 }
 
-/** Of files that only one side has, such as `before.js` and `after.js`, or one that was moved: they have the same functions. */
+/** Of files that only one side has, such as `before.js` and `after.js`, or one that was moved: they share most functions. */
 function newNames(before: ReturnType<typeof namesIn>, after: ReturnType<typeof namesIn>) {
   const pairs = [...before].flatMap(([old, names]) =>
     [...after].flatMap(([file, others]) => {
-      if (before.has(file) || after.has(old)) return []
-      const shared = [...names].filter((name) => others.has(name)).length / Math.min(names.size, others.size)
-      const end = old.split('/').at(-1) === file.split('/').at(-1) ? 1 : 0
-      return shared + end / 2 > 0.5 ? [{ old, file, score: shared + end }] : []
+      const common = [...names].filter((name) => others.has(name)).length
+      const shared = common / Math.min(names.size, others.size)
+      return before.has(file) || after.has(old) || shared <= 0.5 ? [] : [{ old, file, shared }]
     }),
   )
   const found = new Map<string, string>()
-  for (const { old, file } of pairs.sort((a, b) => b.score - a.score))
+  for (const { old, file } of pairs.sort((a, b) => b.shared - a.shared))
     if (!found.has(old) && ![...found.values()].includes(file)) found.set(old, file)
   return found
 }
@@ -227,10 +211,7 @@ function timesWithin(starts: readonly Pair<Start>[], race: Interval | null | und
  * Samples are counted: with the times between them, 18 of 28 planted changes came first instead of 24. A start may be slow as a whole. Most
  * functions did not change, so the weighted median of their ratios is what both sides do not share.
  */
-function timesOf(
-  [before, after]: Pair<Start>,
-  wanted?: number,
-): { own: Amounts; called: Amounts; each: Pair<number> } {
+function timesOf([before, after]: Pair<Start>, wanted?: number) {
   const samples = (tree: Tree) => tree.reduce((sum, { count }) => sum + count, 0)
   const trees = [before.tree, after.tree] as const
   const raw = [before.cpu.profiled / samples(trees[0]), after.cpu.profiled / samples(trees[1])] as const
@@ -264,11 +245,17 @@ function regroup(amounts: Amounts, groupOf: (key: string) => string): Amounts {
 /** Sums with their plain intervals, by name. */
 function sumsOf(pairs: readonly Amounts[], nameOf: (key: string) => string): Part[] {
   const sums = pairs.map((one) => regroup(one, nameOf))
-  return [...new Set(sums.flatMap((one) => [...one.keys()]))].sort().map((name) => {
-    const values = sums.map((one) => one.get(name) ?? ([0, 0] as const))
+  return partsOf(sums).sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** By key, with plain intervals. */
+function partsOf(pairs: readonly Amounts[]): (Part & { changes: number[] })[] {
+  return [...new Set(pairs.flatMap((one) => [...one.keys()]))].map((key) => {
+    const values = pairs.map((one) => one.get(key) ?? ([0, 0] as const))
+    const [name = '', file = ''] = key.split('\n')
     const [before, after] = [mean(values.map(([one]) => one)), mean(values.map(([, one]) => one))]
-    const difference = meanInterval(values.map(([one, other]) => other - one))
-    return { name, file: '', before, after, difference, isShown: false }
+    const changes = values.map(([one, other]) => other - one)
+    return { name, file, before, after, changes, difference: meanInterval(changes), isShown: false }
   })
 }
 
@@ -276,30 +263,27 @@ function sumsOf(pairs: readonly Amounts[], nameOf: (key: string) => string): Par
  * Differences, the largest first. Variances are drawn towards what functions of their size have: few starts say little of each.
  * @param least amounts below are left out
  */
-function compare(pairs: readonly Amounts[], least: number): Part[] {
-  const rows = [...new Set(pairs.flatMap((one) => [...one.keys()]))].flatMap((key) => {
-    const values = pairs.map((one) => one.get(key) ?? ([0, 0] as const))
-    const [before, after] = [mean(values.map(([one]) => one)), mean(values.map(([, one]) => one))]
-    const size = (before + after) / 2
-    const variance = sampleVariance(values.map(([one, other]) => other - one)) / size
-    return Math.max(before, after) < least
-      ? []
-      : [{ key, before, after, size, variance, df: pairs.length - 1 }]
-  })
+function compare(pairs: readonly Amounts[], least = LEAST): Part[] {
+  const rows = partsOf(pairs)
+    .filter(({ before, after }) => Math.max(before, after) >= least)
+    .map(({ changes, ...part }) => {
+      const size = (part.before + part.after) / 2
+      return { part, size, variance: sampleVariance(changes) / size, df: pairs.length - 1 }
+    })
   if (rows.length === 0) return []
   const fitted = fitPrior(rows)
   const prior = { ...fitted, df: Math.min(fitted.df, MOST_DF) }
-  const tested = rows.map(({ key, before, after, size, ...observed }) => {
+  const tested = rows.map(({ part, size, ...observed }) => {
     const { variance, df } = squeeze(observed, prior)
-    const [value, standardError] = [after - before, Math.sqrt((variance * size) / pairs.length)]
+    const { value } = part.difference
+    const standardError = Math.sqrt((variance * size) / pairs.length)
     const half = tQuantile(0.975, df) * standardError
     const difference: Interval = { value, low: value - half, high: value + half }
-    const [name = '', file = ''] = key.split('\n')
-    return { p: pValue({ estimate: value, standardError, df }), name, file, before, after, difference }
+    return { p: pValue({ estimate: value, standardError, df }), part: { ...part, difference } }
   })
   const adjusted = holm(tested.map(({ p }) => p))
   return tested
-    .map(({ p: _, ...part }, index) => ({ ...part, isShown: (adjusted[index] ?? 1) < LEVEL }))
+    .map(({ part }, index) => ({ ...part, isShown: (adjusted[index] ?? 1) < LEVEL }))
     .sort((a, b) => Math.abs(b.difference.value) - Math.abs(a.difference.value))
 }
 
@@ -310,7 +294,7 @@ function compare(pairs: readonly Amounts[], least: number): Part[] {
 function groupsOf(large: readonly Part[], own: readonly Amounts[], isLarge: (part: Part) => boolean) {
   const groupOf = (file: string) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? file
   const groups = own.map((one) => regroup(functionsIn(one), (key) => keyOf('', groupOf(fileIn(key)))))
-  const found = compare(groups, LEAST).flatMap((row) => {
+  const found = compare(groups).flatMap((row) => {
     const all = large.filter(({ file }) => groupOf(file) === row.file)
     const functions = all.filter((one) => partOf(one, row) > 0)
     const [lead] = functions

@@ -18,9 +18,6 @@ const EXPECTED_MS = 10_000
 /** Of CPU in slices with the profiler: as many as four give if nobody takes the core, and at most three times as many. */
 const ENOUGH_SECONDS = 1.3
 const MOST_SLICES = 12
-/** Of a request, not of a start. */
-const OFTEN = 0.5
-
 /** Why nothing is said of functions. */
 const NOT_LOADED =
   'Functions can be named only for servers whose process loads our profiler (Node 18 or later, which keeps NODE_OPTIONS)'
@@ -113,9 +110,8 @@ async function takeTurns(course: Course, start: number): Promise<ProfiledStart[]
   await takeTurn(null)
   for (let n = 0; n < MOST_SLICES && !taken.every(isEnough); n++) await takeTurn('cpu')
   await takeTurn('heap')
-  await takeTurn('prototypes')
-  return taken.flatMap(({ entrant: { cell, server }, slices }) => {
-    const [plain, heap, prototypes] = [slices[0], ...slices.slice(-2)]
+  return taken.flatMap(({ entrant: { cell }, slices }) => {
+    const [plain, heap] = [slices[0], slices.at(-1)]
     if (slices.length < turn || plain === undefined || plain.cpu.all === null) return []
     const trees = slices.flatMap(({ kind, tree }) => (kind === 'cpu' ? [tree] : []))
     return {
@@ -125,11 +121,6 @@ async function takeTurns(course: Course, start: number): Promise<ProfiledStart[]
       cpu: { profiled: plain.cpu.profiled / plain.requests, all: plain.cpu.all / plain.requests },
       samples: packTree(mergeTrees(trees)),
       allocated: heap?.tree.length ? { requests: heap.requests, bytes: packTree(heap.tree) } : null,
-      version: server.profiler?.threads()[0]?.version ?? '',
-      prototypes: (prototypes?.tree ?? []).flatMap(({ name, file, line, count }) => {
-        const perRequest = count / (prototypes?.requests ?? 0)
-        return perRequest > OFTEN ? [{ name, file, line, perRequest }] : []
-      }),
     }
   })
 }

@@ -11,24 +11,26 @@ import { html, type Markup } from './html/markup.ts'
 
 /** `2.3 µs (1.9–2.8) more per request are in readCookies (src/cookies.js); next: split, called by it, 0.6 (0.4–0.8). The difference is …` */
 export function describeWhy({ cause, next, difference, suspect }: Why): string {
-  const slows =
+  const hint =
     suspect === null
       ? ''
-      : `, most of it elsewhere. What makes many functions slow at once: setPrototypeOf, called by ${nameOf(suspect)} ${suspect.perRequest.toFixed(1)} times per request`
-  const all = difference === null ? '' : `. The difference is ${describeChange(difference)} in all${slows}`
+      : `, most of it elsewhere. ${nameOf(suspect)}, takes ${told(suspect)}, and makes code slow that uses the object`
+  const all = difference === null ? '' : `. The difference is ${describeChange(difference)} in all${hint}`
   if (cause === null)
     return `No function is shown to take more or less CPU time per request: 0.3 µs, or 0.5 % of a request, would have to be above the noise${all}`
   const { part, of } = cause
-  const told = ({ difference: { value } }: Part) => inMicros(Math.abs(value))
-  const word = ({ difference: { value } }: Part) => (value > 0 ? 'more' : 'less')
-  const functions = of.map((one) => `${one.name} ${told(one)}`).join(', ')
+  const functions = of.map((one) => `${one.name} ${inMicros(Math.abs(one.difference.value))}`).join(', ')
   const where = functions === '' ? nameOf(part) : `${nameOf(part)}: ${functions}`
-  const first = `${told(part)} µs ${endsOf(part.difference)} ${word(part)} per request are in ${where}`
+  const first = `${told(part, ' µs')} ${wordOf(part)} per request are in ${where}`
   if (next === null) return `${first}${all}`
   const called = next.name.replace(`, called by ${part.name}`, ', called by it')
-  const other = word(next) === word(part) ? '' : ` ${word(next)}`
-  return `${first}; next: ${called === next.name ? nameOf(next) : called}, ${told(next)} ${endsOf(next.difference)}${other}${all}`
+  const other = wordOf(next) === wordOf(part) ? '' : ` ${wordOf(next)}`
+  return `${first}; next: ${called === next.name ? nameOf(next) : called}, ${told(next)}${other}${all}`
 }
+
+const told = ({ difference }: Part, unit = '') =>
+  `${inMicros(Math.abs(difference.value))}${unit} ${endsOf(difference)}`
+const wordOf = ({ difference }: Part) => (difference.value > 0 ? 'more' : 'less')
 
 type Place = Pick<Part, 'name' | 'file' | 'line'>
 
@@ -98,19 +100,8 @@ function allocationNotes({ allocated }: Why): string[] {
   ]
 }
 
-interface Box {
-  title: string
-  name: string
-  depth: number
-  /** Parts of the width, 0 to 100. */
-  from: number
-  width: number
-  /** Own seconds per request more than before. */
-  more: number
-}
-
 const ROW = 18
-/** Parts of the width: narrower boxes cannot be seen, and narrower names not read. */
+/** Per cent of the width: narrower boxes cannot be seen, and narrower names not read. */
 const LEAST_WIDTH = 0.1
 const LEAST_NAME = 1.5
 /** A difference of at least so many seconds per request may have the full colour: noise has none. */
@@ -120,52 +111,42 @@ const LEAST_FULL = 1e-6
 function flameGraph(why: Why, profiles: readonly ProfiledStart[]): Markup {
   const { before, after, perSample } = why
   const pairs = pairsOf(profiles, why)
-  const scaled = (side: 0 | 1) =>
+  const scaled = (side: 'before' | 'after') =>
     pairs.map((pair, index) => {
-      const { before: first = 0, after: second = 0 } = perSample[index] ?? {}
-      const each = (side === 0 ? first : second) / pairs.length
-      return pair[side].tree.map((frame) => ({ ...frame, count: frame.count * each }))
+      const each = (perSample[index]?.[side] ?? 0) / pairs.length
+      return pair[side === 'before' ? 0 : 1].tree.map((frame) => ({ ...frame, count: frame.count * each }))
     })
-  const tree = mergeTrees(scaled(1))
+  const tree = mergeTrees(scaled('after'))
   // The same places first.
-  const old = mergeTrees([tree.map((frame) => ({ ...frame, count: 0 })), ...scaled(0)])
-  const boxes = boxesOf(tree, old)
-  const full = Math.max(LEAST_FULL, ...boxes.map(({ more }) => Math.abs(more)))
-  const depth = 1 + Math.max(0, ...boxes.map((one) => one.depth))
-  const told = `Flame graph of ${after}: what a request costs by function, coloured by the difference to ${before}`
+  const old = mergeTrees([tree.map((frame) => ({ ...frame, count: 0 })), ...scaled('before')])
+  const boxes = boxesOf(tree).map((box, index) => ({ ...box, was: old[index]?.count ?? 0 }))
+  const shown = boxes.filter(({ width }) => width >= LEAST_WIDTH)
+  const full = Math.max(LEAST_FULL, ...shown.map(({ count, was }) => Math.abs(count - was)))
+  const depth = Math.max(0, ...shown.map((one) => one.depth))
+  const label = `Flame graph of ${after}: what a request costs by function, coloured by the difference to ${before}`
   return html`<figure class="flame">
 <figcaption>${after}: width is time with all callees, red is own time that ${before} does not take, blue is less</figcaption>
-<svg role="img" aria-label="${told}" width="100%" height="${depth * ROW}">
-${boxes.map(
-  ({ title, name, depth: row, from, width, more }) =>
-    html`<svg x="${from.toFixed(2)}%" y="${(depth - 1 - row) * ROW}" width="${width.toFixed(2)}%" height="${ROW - 1}"><title>${title}</title><rect width="100%" height="100%" class="${more > 0 ? 'more' : 'less'}" fill-opacity="${((0.45 * Math.abs(more)) / full).toFixed(2)}"/>${width >= LEAST_NAME && html`<text x="3" y="12">${name}</text>`}</svg>
+<svg role="img" aria-label="${label}" width="100%" height="${depth * ROW}">
+${shown.map(
+  ({ count, was, whole, width, from, ...box }) =>
+    html`<svg x="${from.toFixed(2)}%" y="${(depth - box.depth) * ROW}" width="${width.toFixed(2)}%" height="${ROW - 1}"><title>${nameOf({ name: box.name, file: box.file })}: ${inMicros(count)} µs per request itself, ${inMicros(was)} before; ${inMicros(whole)} with what it calls</title><rect width="100%" height="100%" class="${count > was ? 'more' : 'less'}" fill-opacity="${((0.45 * Math.abs(count - was)) / full).toFixed(2)}"/>${width >= LEAST_NAME && html`<text x="3" y="12">${box.name}</text>`}</svg>
 `,
 )}</svg>
 </figure>`
 }
 
-function boxesOf(tree: Tree, old: Tree): Box[] {
-  const totals = tree.map(({ count }) => count)
-  for (const [index, { parent }] of [...tree.entries()].toReversed())
-    if (parent >= 0) totals[parent] = (totals[parent] ?? 0) + (totals[index] ?? 0)
-  const all = sum(tree.map(({ count }) => count))
-  const children = Map.groupBy(tree.keys(), (index) => tree[index]?.parent ?? -1)
-  const boxes: Box[] = []
-  const place = (parent: number, from: number, depth: number) => {
-    let at = from
-    for (const index of children.get(parent) ?? []) {
-      const [frame, whole = 0] = [tree[index], totals[index]]
-      const width = (100 * whole) / all
-      if (frame === undefined || width < LEAST_WIDTH) continue
-      const { name, file, count } = frame
-      const was = old[index]?.count ?? 0
-      const title = `${nameOf({ name, file })}: ${inMicros(count)} µs per request itself, ${inMicros(was)} before; ${inMicros(whole)} with what it calls`
-      boxes.push({ title, name, depth, from: at, width, more: count - was })
-      place(index, at, depth + 1)
-      at += width
-    }
+/** Where frames are: callers come before what they call. From and width are per cent of all. */
+function boxesOf(tree: Tree) {
+  const boxes = tree.map((frame) => ({ ...frame, whole: frame.count, width: 0, from: 0, depth: 1, end: 0 }))
+  const all = { whole: 0, from: 0, depth: 0, end: 0 }
+  for (const box of boxes.toReversed()) (boxes[box.parent] ?? all).whole += box.whole
+  for (const box of boxes) {
+    const caller = boxes[box.parent] ?? all
+    box.width = (100 * box.whole) / all.whole
+    box.from = box.end = caller.end
+    caller.end += box.width
+    box.depth = caller.depth + 1
   }
-  place(-1, 0, 0)
   return boxes
 }
 

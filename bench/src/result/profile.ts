@@ -13,14 +13,6 @@ export interface ProfiledStart {
   samples: string
   /** Bytes by stack that were allocated for so many requests; null where V8 does not tell. */
   allocated: { requests: number; bytes: string } | null
-  /** Of Node. */
-  version: string
-  /** Calls of Object.setPrototypeOf per request, by caller. */
-  prototypes: Caller[]
-}
-
-export interface Caller extends Pick<Frame, 'name' | 'file' | 'line'> {
-  perRequest: number
 }
 
 /**
@@ -93,8 +85,8 @@ export interface Why {
   difference: Interval | null
   /** Where most of it is: a function, or a file or package with its functions; null if none is shown. */
   cause: { part: Part; of: Part[] } | null
-  /** Who changes prototypes for each request, where most of the difference is not in the cause: that makes many functions slow at once. */
-  suspect: Caller | null
+  /** Who changes the prototypes of objects, where most of the difference is in no function that is named: that makes many slow at once. */
+  suspect: Part | null
   /** What comes next: something that the cause calls, or another function. */
   next: Part | null
   /** They add up to what a request costs in these starts. */

@@ -15,7 +15,7 @@ const skip = process.platform === 'linux' ? false : 'the kernel does not tell th
 /** V8 could inline it into a caller, and gives the samples of a loop that it compiles on its way to that; not so after many calls by Node. */
 const BURN = `function burn(request, response) {
   for (let n = 0; n < 2e5; n++) globalThis.n = n
-  Object.setPrototypeOf(response, Object.create(Object.getPrototypeOf(response)))
+  for (let n = 0; n < 2e4; n++) Object.setPrototypeOf({}, null)
   response.end(String(require('node:http').maxHeaderSize))
 }`
 const SERVE = `http.createServer(burn).listen(process.env.PORT, process.env.HOST)`
@@ -104,10 +104,11 @@ describe('the profiler', { skip }, () => {
         burnt.some(({ count }) => count > 0),
         JSON.stringify(tree),
       )
-      await profiler.start('prototypes')
-      await ask(server.target, { path: '/' }, 30_000)
-      const [caller, ...others] = await profiler.stop('prototypes')
-      deepEqual([caller?.file, caller?.count, others], [file, 1, []])
+      const changing = tree.filter(({ name, count }) => name === 'setPrototypeOf' && count > 0)
+      ok(
+        changing.some(({ file: own, parent }) => own === '' && tree[parent]?.name === 'burn'),
+        JSON.stringify(tree),
+      )
       ok(tree.every(({ name }) => name !== '(idle)'))
       ok(tree.every((one) => !one.file.startsWith('/') && !one.file.includes('profiler-preload')))
     })

@@ -20,28 +20,31 @@ export interface Profiler {
   close(): void
 }
 
-/** The last is who changes the prototypes of objects. */
-export type ProfileKind = 'cpu' | 'heap' | 'prototypes'
+export type ProfileKind = 'cpu' | 'heap'
 
 export interface Thread {
   pid: number
   tid: number
-  /** Of Node. */
-  version: string
 }
 
 interface Connected extends Thread {
-  frameOf(row: Row): Pick<Frame, 'name' | 'file' | 'line'>
-  ask(command: string): Promise<readonly Row[]>
+  frameOf(called: Node['callFrame']): Pick<Frame, 'name' | 'file' | 'line'>
+  ask(command: string): Promise<readonly Node[]>
 }
 
-/** As the preload sends it. */
-type Row = readonly [name: string, url: string, line: number, column: number, parent: number, count: number]
+/** As V8 has it: of the CPU with the numbers of its children, of the heap with them. */
+interface Node {
+  id: number
+  callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number }
+  children?: (number | Node)[]
+  hitCount?: number
+  selfSize?: number
+}
 
 const PRELOAD = fileURLToPath(new URL('profiler-preload.cjs', import.meta.url))
 
 /** Microseconds between samples: 100 cost half of the CPU time again, 500 nothing that was measured. Bytes between those of the heap. */
-const INTERVALS: Readonly<Record<ProfileKind, number>> = { cpu: 250, heap: 8192, prototypes: 1 }
+const INTERVALS: Readonly<Record<ProfileKind, number>> = { cpu: 250, heap: 8192 }
 
 /** A longer path is no address of a unix socket. */
 const LONGEST = 60
@@ -78,7 +81,7 @@ export async function openProfiler(guard: Guard): Promise<Profiler> {
 
 /** A line each way. The first one says who it is. */
 function connect(socket: Socket, threads: Set<Connected>): void {
-  const waiting: ((rows: readonly Row[]) => void)[] = []
+  const waiting: ((rows: readonly Node[]) => void)[] = []
   let thread: Connected | undefined
   let rest = ''
   socket.setEncoding('utf8').unref()
@@ -93,7 +96,7 @@ function connect(socket: Socket, threads: Set<Connected>): void {
         continue
       }
       const ask = (command: string) =>
-        new Promise<readonly Row[]>((done) => {
+        new Promise<readonly Node[]>((done) => {
           waiting.push(done)
           socket.write(`${command}\n`)
         })
@@ -107,17 +110,21 @@ function connect(socket: Socket, threads: Set<Connected>): void {
   })
 }
 
-/** Without what was idle, and without our own work. */
-function treeOf(rows: readonly Row[], { frameOf }: Pick<Connected, 'frameOf'>): Tree {
+/** Without what was idle, and without our own work but for what stands in for a builtin. */
+function treeOf(nodes: readonly Node[], { frameOf }: Pick<Connected, 'frameOf'>): Tree {
   const frames: Frame[] = []
-  const places: (number | undefined)[] = []
-  for (const row of rows) {
-    const [name, url, , , parent, count] = row
-    const isOurs = url.endsWith(PRELOAD) || url.endsWith('/profiler-preload.cjs')
-    const isLeftOut = name === '(idle)' || isOurs || (parent > 0 && places[parent] === undefined)
-    places.push(isLeftOut || parent < 0 ? undefined : frames.length)
-    if (!isLeftOut && parent >= 0) frames.push({ ...frameOf(row), parent: places[parent] ?? -1, count })
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const visit = (child: Node | number, parent: number) => {
+    const node = typeof child === 'number' ? byId.get(child) : child
+    if (node === undefined || node.callFrame.functionName === '(idle)') return
+    const { callFrame, hitCount, selfSize, children = [] } = node
+    const isOurs = callFrame.url.endsWith('/profiler-preload.cjs')
+    if (isOurs && callFrame.functionName !== 'setPrototypeOf') return
+    const frame = isOurs ? { name: callFrame.functionName, file: '', line: 0 } : frameOf(callFrame)
+    const place = frames.push({ ...frame, parent, count: hitCount ?? selfSize ?? 0 }) - 1
+    for (const one of children) visit(one, place)
   }
+  for (const child of nodes[0]?.children ?? []) visit(child, -1)
   return frames
 }
 
@@ -126,7 +133,7 @@ function framesOf({ cwd, entry }: { cwd: string; entry: string }): Connected['fr
   const isOwn = entry !== '' && !entry.includes('/node_modules/')
   const roots = [...(isOwn ? [dirname(resolve(cwd, entry))] : []), cwd].map(rootOf)
   const maps = new Map<string, SourceMap | null>()
-  return ([name, url, line, column]) => {
+  return ({ functionName: name, url, lineNumber: line, columnNumber: column }) => {
     const plain = { name: name || '(anonymous)', file: placeOf(url, roots), line: line + 1 }
     const path = pathOf(url)
     if (!isAbsolute(path) || path.includes('/node_modules/')) return plain
