@@ -46,8 +46,13 @@ export function whyOf(
   if (starts.length < LEAST_PAIRS) return undefined
   const cpu = decides === 'cpu' ? ratio : others.find(({ metric }) => metric === 'cpu')?.ratio
   const times = timesWithin(starts, cpu)
+  const unnamed = starts.flatMap(([, { tree }]) => tree).filter(({ name }) => name === '(anonymous)')
+  const lines = new Map(unnamed.sort((a, b) => a.count - b.count).map(({ file, line }) => [file, line]))
   const own = times.map((one) => one.own)
-  const functions = compare(own.map(functionsIn)).map((part) => withLine(part, starts))
+  const functions = compare(own.map(functionsIn)).map((part) =>
+    // Nothing else tells which one it is.
+    part.name === '(anonymous)' ? { ...part, line: lines.get(part.file) ?? 0 } : part,
+  )
   const [, all] = sumsOf(own, (key) => (key === keyOf(OTHERS) ? '' : 'all'))
   const floor = Math.max(FLOOR, FLOOR_PART * (all?.before ?? 0))
   const isLarge = ({ isShown, difference }: Part) => isShown && Math.abs(difference.value) >= floor
@@ -89,16 +94,6 @@ export function whyOf(
   }
 }
 
-/** The line of the one that takes most, where a name does not tell which function it is. */
-function withLine(part: Part, starts: readonly Pair<Start>[]): Part {
-  if (part.name !== '(anonymous)') return part
-  const same = starts
-    .flatMap(([, { tree }]) => tree)
-    .filter(({ name, file }) => name === part.name && file === part.file)
-  const [most] = same.sort((a, b) => b.count - a.count)
-  return most === undefined ? part : { ...part, line: most.line }
-}
-
 interface Start extends Pick<ProfiledStart, 'start' | 'cpu'> {
   tree: Tree
   allocated: { requests: number; tree: Tree } | null
@@ -109,44 +104,45 @@ export function pairsOf(
   profiles: readonly ProfiledStart[],
   { race, before, after }: Pick<Why, 'race' | 'before' | 'after'>,
 ): Pair<Start>[] {
-  const [first = [], second = []] = [before, after].map((system) =>
+  const startsOf = (system: string, rename = (tree: Tree) => tree) =>
     profiles
       .filter((one) => one.race === race && one.system === system)
       .map(({ start, cpu, samples, allocated }): Start => {
-        const bytes = allocated && { ...allocated, tree: unpackTree(allocated.bytes) }
-        return { start, cpu, tree: unpackTree(samples), allocated: bytes }
-      }),
-  )
-  const renamed = newNames(namesIn(first), namesIn(second))
+        const bytes = allocated && { ...allocated, tree: rename(unpackTree(allocated.bytes)) }
+        return { start, cpu, tree: rename(unpackTree(samples)), allocated: bytes }
+      })
+  const second = startsOf(after)
+  const [old = [], now = []] = [startsOf(before), second].map((some) => some.flatMap(({ tree }) => tree))
+  const newNames = renamed(old, now)
   const rename = (tree: Tree) =>
-    tree.map((frame) => ({ ...frame, file: renamed.get(frame.file) ?? frame.file }))
-  return first.flatMap((one): Pair<Start>[] => {
-    const allocated = one.allocated && { ...one.allocated, tree: rename(one.allocated.tree) }
+    tree.map((frame) => ({ ...frame, file: newNames.get(frame.file) ?? frame.file }))
+  return startsOf(before, rename).flatMap((one): Pair<Start>[] => {
     const other = second.find(({ start }) => start === one.start)
-    return other === undefined ? [] : [[{ ...one, tree: rename(one.tree), allocated }, other]]
+    return other === undefined ? [] : [[one, other]]
   })
 }
 
-/** Names of functions by file. */
-function namesIn(starts: readonly Start[]): Map<string, Set<string>> {
-  const frames = starts.flatMap(({ tree }) => tree).filter(({ file }) => isProject(file))
-  const files = Map.groupBy(frames, ({ file }) => file)
-  return new Map([...files].map(([file, own]) => [file, new Set(own.map(({ name }) => name))]))
+/** The new names of files that only one side has, such as `before.js` and `after.js`, or that were moved: they share most functions. */
+function renamed(before: Tree, after: Tree): Map<string, string> {
+  const [old, now] = [namesIn(before), namesIn(after)]
+  const found = new Map<string, string>()
+  for (const [file, names] of now) {
+    if (old.has(file)) continue
+    const sharing = [...old].flatMap(([before, others]) => {
+      const shared = [...names].filter((name) => others.has(name)).length
+      const part = shared / Math.min(names.size, others.size)
+      return now.has(before) || found.has(before) || part <= 0.5 ? [] : [{ before, part }]
+    })
+    const [best] = sharing.sort((a, b) => b.part - a.part)
+    if (best !== undefined) found.set(best.before, file)
+  }
+  return found
 }
 
-/** Of files that only one side has, such as `before.js` and `after.js`, or one that was moved: they share most functions. */
-function newNames(before: ReturnType<typeof namesIn>, after: ReturnType<typeof namesIn>) {
-  const pairs = [...before].flatMap(([old, names]) =>
-    [...after].flatMap(([file, others]) => {
-      const common = [...names].filter((name) => others.has(name)).length
-      const shared = common / Math.min(names.size, others.size)
-      return before.has(file) || after.has(old) || shared <= 0.5 ? [] : [{ old, file, shared }]
-    }),
-  )
-  const found = new Map<string, string>()
-  for (const { old, file } of pairs.sort((a, b) => b.shared - a.shared))
-    if (!found.has(old) && ![...found.values()].includes(file)) found.set(old, file)
-  return found
+/** Of functions, by file. */
+function namesIn(tree: Tree): Map<string, Set<string>> {
+  const files = Map.groupBy(tree, ({ file }) => file)
+  return new Map([...files].map(([file, own]) => [file, new Set(own.map(({ name }) => name))]))
 }
 
 /** Whose time a frame's samples are, and what it calls directly where that is a builtin of V8. */

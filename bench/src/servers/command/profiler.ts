@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
+import type { Profiler as Cpu, HeapProfiler, Runtime } from 'node:inspector'
 import { SourceMap, type SourceMapping } from 'node:module'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -20,31 +21,44 @@ export interface Profiler {
   close(): void
 }
 
-export type ProfileKind = 'cpu' | 'heap'
+export type ProfileKind = keyof typeof CALLS
 
 export interface Thread {
   pid: number
   tid: number
+  /** Of Node. */
+  version: string
 }
 
 interface Connected extends Thread {
-  frameOf(called: Node['callFrame']): Pick<Frame, 'name' | 'file' | 'line'>
-  ask(command: string): Promise<readonly Node[]>
+  frameOf(called: Runtime.CallFrame): Pick<Frame, 'name' | 'file' | 'line'>
+  ask(call: Call): Promise<Profile>
 }
 
-/** As V8 has it: of the CPU with the numbers of its children, of the heap with them. */
-interface Node {
-  id: number
-  callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number }
-  children?: (number | Node)[]
-  hitCount?: number
-  selfSize?: number
-}
+/** Of the CPU, nodes with the numbers of their children; of the heap, the first one with them. */
+type Profile = Partial<Cpu.Profile & HeapProfiler.SamplingHeapProfile>
+type Node = Cpu.ProfileNode | HeapProfiler.SamplingHeapProfileNode
 
-const PRELOAD = fileURLToPath(new URL('profiler-preload.cjs', import.meta.url))
+/** Of the inspector. */
+type Call = readonly [method: string, parameters?: object]
+
+const COLLECTED = { includeObjectsCollectedByMajorGC: true, includeObjectsCollectedByMinorGC: true }
 
 /** Microseconds between samples: 100 cost half of the CPU time again, 500 nothing that was measured. Bytes between those of the heap. */
-const INTERVALS: Readonly<Record<ProfileKind, number>> = { cpu: 250, heap: 8192 }
+const CALLS = {
+  cpu: [
+    ['Profiler.enable'],
+    ['Profiler.setSamplingInterval', { interval: 250 }],
+    ['Profiler.start'],
+    ['Profiler.stop'],
+  ],
+  heap: [
+    ['HeapProfiler.startSampling', { samplingInterval: 8192, ...COLLECTED }],
+    ['HeapProfiler.stopSampling'],
+  ],
+} satisfies Record<string, Call[]>
+
+const PRELOAD = fileURLToPath(new URL('profiler-preload.cjs', import.meta.url))
 
 /** A longer path is no address of a unix socket. */
 const LONGEST = 60
@@ -59,18 +73,21 @@ export async function openProfiler(guard: Guard): Promise<Profiler> {
   const server = createServer((socket) => connect(socket, threads)).unref()
   await new Promise<void>((done) => server.listen(path, done))
   const { NODE_OPTIONS: own = '' } = personsEnvironment()
-  const asked = (command: string) => Promise.all([...threads].map((thread) => thread.ask(command)))
+  const profilesOf = (calls: readonly Call[]) =>
+    Promise.all(
+      [...threads].map(async (thread) => {
+        const asked = await Promise.all(calls.map((call) => thread.ask(call)))
+        return treeOf(asked.at(-1) ?? {}, thread)
+      }),
+    )
   return {
     env: {
       NODE_OPTIONS: `${own} --require ${JSON.stringify(PRELOAD)}`.trim(),
       STARTGRID_PROFILER: path,
     },
     threads: () => [...threads],
-    start: async (kind) => void (await asked(`${kind} ${INTERVALS[kind]}`)),
-    stop: async (kind) => {
-      const each = [...threads].map(async (thread) => treeOf(await thread.ask(`stop-${kind}`), thread))
-      return mergeTrees(await Promise.all(each))
-    },
+    start: async (kind) => void (await profilesOf(CALLS[kind].slice(0, -1))),
+    stop: async (kind) => mergeTrees(await profilesOf(CALLS[kind].slice(-1))),
     close: () => {
       server.close()
       rmSync(directory, { recursive: true, force: true })
@@ -81,7 +98,7 @@ export async function openProfiler(guard: Guard): Promise<Profiler> {
 
 /** A line each way. The first one says who it is. */
 function connect(socket: Socket, threads: Set<Connected>): void {
-  const waiting: ((rows: readonly Node[]) => void)[] = []
+  const waiting: ((profile: Profile) => void)[] = []
   let thread: Connected | undefined
   let rest = ''
   socket.setEncoding('utf8').unref()
@@ -91,40 +108,41 @@ function connect(socket: Socket, threads: Set<Connected>): void {
     rest = lines.pop() ?? ''
     for (const line of lines) {
       const said = JSON.parse(line)
-      if (thread !== undefined) {
-        waiting.shift()?.(said)
-        continue
-      }
-      const ask = (command: string) =>
-        new Promise<readonly Node[]>((done) => {
-          waiting.push(done)
-          socket.write(`${command}\n`)
-        })
-      thread = { ...(said as Thread), ask, frameOf: framesOf(said) }
-      threads.add(thread)
+      if (thread === undefined) {
+        const ask = (call: Call) =>
+          new Promise<Profile>((done) => {
+            waiting.push(done)
+            socket.write(`${JSON.stringify(call)}\n`)
+          })
+        thread = { ...(said as Thread), ask, frameOf: framesOf(said) }
+        threads.add(thread)
+      } else waiting.shift()?.(said)
     }
   })
   socket.on('close', () => {
     if (thread !== undefined) threads.delete(thread)
-    for (const done of waiting) done([])
+    for (const done of waiting) done({})
   })
 }
 
 /** Without what was idle, and without our own work but for what stands in for a builtin. */
-function treeOf(nodes: readonly Node[], { frameOf }: Pick<Connected, 'frameOf'>): Tree {
+function treeOf({ nodes = [], head }: Profile, { frameOf, version }: Connected): Tree {
   const frames: Frame[] = []
-  const byId = new Map(nodes.map((node) => [node.id, node]))
+  // Before Node 20, V8 leaves out what was collected.
+  const root = nodes[0] ?? (Number.parseInt(version, 10) < 20 ? undefined : head)
+  const byId = new Map<number, Node>(nodes.map((node) => [node.id, node]))
   const visit = (child: Node | number, parent: number) => {
     const node = typeof child === 'number' ? byId.get(child) : child
     if (node === undefined || node.callFrame.functionName === '(idle)') return
-    const { callFrame, hitCount, selfSize, children = [] } = node
+    const { callFrame, children = [] } = node
     const isOurs = callFrame.url.endsWith('/profiler-preload.cjs')
     if (isOurs && callFrame.functionName !== 'setPrototypeOf') return
     const frame = isOurs ? { name: callFrame.functionName, file: '', line: 0 } : frameOf(callFrame)
-    const place = frames.push({ ...frame, parent, count: hitCount ?? selfSize ?? 0 }) - 1
+    const count = ('selfSize' in node ? node.selfSize : node.hitCount) ?? 0
+    const place = frames.push({ ...frame, parent, count }) - 1
     for (const one of children) visit(one, place)
   }
-  for (const child of nodes[0]?.children ?? []) visit(child, -1)
+  for (const child of root?.children ?? []) visit(child, -1)
   return frames
 }
 
@@ -157,14 +175,10 @@ function framesOf({ cwd, entry }: { cwd: string; entry: string }): Connected['fr
 
 function sourceMapOf(path: string): SourceMap | null {
   try {
-    const [, at = ''] = /^.*\n\/\/# sourceMappingURL=(\S+)\s*$/s.exec(readFileSync(path, 'utf8')) ?? []
-    if (at === '') return null
-    const data = /^data:[^,]*;base64,(.*)$/.exec(at)?.[1]
-    const text =
-      data === undefined
-        ? readFileSync(resolve(dirname(path), decodeURI(at)), 'utf8')
-        : Buffer.from(data, 'base64').toString()
-    return new SourceMap(JSON.parse(text))
+    const [, data, at = ''] =
+      /^.*\n\/\/# sourceMappingURL=(data:[^,]*;base64,)?(\S+)\s*$/s.exec(readFileSync(path, 'utf8')) ?? []
+    const file = resolve(dirname(path), decodeURI(at))
+    return new SourceMap(JSON.parse(data ? Buffer.from(at, 'base64').toString() : readFileSync(file, 'utf8')))
   } catch {
     return null
   }
