@@ -89,49 +89,44 @@ export function whyNotProfiled(
 }
 
 interface Taken {
-  kind: ProfileKind | null
   requests: number
-  cpu: { profiled: number; all: number | null }
+  /** Seconds: of threads that load the profiler, and of all. */
+  profiled: number
+  all: number | null
   tree: Tree
 }
 
 /** In turns. The first slice says what a request costs, because a profiler makes it dearer. */
 async function takeTurns(course: Course, start: number): Promise<ProfiledStart[]> {
-  const taken = course.entrants.map((entrant) => ({ entrant, slices: [] as Taken[] }))
   let turn = 0
-  const takeTurn = async (kind: ProfileKind | null) => {
-    for (const one of (start + ++turn) % 2 === 0 ? taken : taken.toReversed()) {
-      const slice = await attempt(course, one.entrant.cell, () => take(course, one.entrant, kind, turn))
-      if (slice !== undefined) one.slices.push(slice)
+  const takeTurn = async (kind?: ProfileKind) => {
+    const taken = new Map<Entrant, Taken>()
+    for (const one of (start + ++turn) % 2 === 0 ? course.entrants : course.entrants.toReversed()) {
+      const slice = await attempt(course, one.cell, () => take(course, one, turn, kind))
+      if (slice !== undefined) taken.set(one, slice)
     }
+    return taken
   }
-  const isEnough = ({ slices }: { slices: Taken[] }) =>
-    sumOf(slices.map(({ kind, cpu }) => (kind === 'cpu' ? cpu.profiled : 0))) > ENOUGH_SECONDS
-  await takeTurn(null)
-  for (let n = 0; n < MOST_SLICES && !taken.every(isEnough); n++) await takeTurn('cpu')
-  await takeTurn('heap')
-  return taken.flatMap(({ entrant: { cell }, slices }) => {
-    const [plain, heap] = [slices[0], slices.at(-1)]
-    if (slices.length < turn || plain === undefined || plain.cpu.all === null) return []
-    const trees = slices.flatMap(({ kind, tree }) => (kind === 'cpu' ? [tree] : []))
+  const plain = await takeTurn()
+  const cpu: Map<Entrant, Taken>[] = []
+  const isShort = (one: Entrant) => sumOf(cpu.map((taken) => taken.get(one)?.profiled ?? 0)) < ENOUGH_SECONDS
+  while (cpu.length < MOST_SLICES && course.entrants.some(isShort)) cpu.push(await takeTurn('cpu'))
+  const bytes = await takeTurn('heap')
+  return course.entrants.flatMap((entrant) => {
+    const { requests = 0, profiled = 0, all = null } = plain.get(entrant) ?? {}
+    const heap = bytes.get(entrant)
+    if (heap === undefined || all === null) return []
     return {
-      race: cell.race,
-      system: cell.system,
-      start,
-      cpu: { profiled: plain.cpu.profiled / plain.requests, all: plain.cpu.all / plain.requests },
-      samples: packTree(mergeTrees(trees)),
-      allocated: heap?.tree.length ? { requests: heap.requests, bytes: packTree(heap.tree) } : null,
+      ...{ race: entrant.cell.race, system: entrant.cell.system, start },
+      cpu: { profiled: profiled / requests, all: all / requests },
+      samples: packTree(mergeTrees(cpu.map((taken) => taken.get(entrant)?.tree ?? []))),
+      allocated: heap.tree.length > 0 ? { requests: heap.requests, bytes: packTree(heap.tree) } : null,
     }
   })
 }
 
 /** The profiler is on under load alone: its thread signals idle ones as well, and a profiler that is always on costs two to three times as much. */
-async function take(
-  course: Course,
-  entrant: Entrant,
-  kind: ProfileKind | null,
-  turn: number,
-): Promise<Taken> {
+async function take(course: Course, entrant: Entrant, turn: number, kind?: ProfileKind): Promise<Taken> {
   const { server } = entrant
   const profiler = server.profiler as Profiler
   let profiled = 0
@@ -143,14 +138,13 @@ async function take(
       return end()
     }
   }
-  if (kind !== null) await profiler.start(kind)
-  const slice = await measureSlice(
+  if (kind !== undefined) await profiler.start(kind)
+  const { requests, cpuSeconds } = await measureSlice(
     course,
     { ...entrant, server: { ...server, beginAccount } },
-    { phase: 'measure', durationMs: SLICE_MS, pass: turn + 1, seed: turn + 1 },
+    { phase: 'measure', durationMs: SLICE_MS, pass: turn, seed: turn },
   )
-  const tree = kind === null ? [] : await profiler.stop(kind)
-  return { kind, requests: slice.requests, cpu: { profiled, all: slice.cpuSeconds.app }, tree }
+  return { requests, profiled, all: cpuSeconds.app, tree: kind ? await profiler.stop(kind) : [] }
 }
 
 /** Seconds so far. */

@@ -15,21 +15,26 @@ export function describeWhy({ cause, next, difference, suspect }: Why): string {
     suspect === null
       ? ''
       : `, most of it elsewhere. ${nameOf(suspect)}, takes ${told(suspect)}, and makes code slow that uses the object`
-  const all = difference === null ? '' : `. The difference is ${describeChange(difference)} in all${hint}`
+  const less = (difference?.high ?? 0) < 0 ? ' less' : ''
+  const all = difference && `. The difference is ${told({ difference }, ' µs')}${less} in all${hint}`
   if (cause === null)
-    return `No function is shown to take more or less CPU time per request: 0.3 µs, or 0.5 % of a request, would have to be above the noise${all}`
+    return `No function is shown to take more or less CPU time per request: 0.3 µs, or 0.5 % of a request, would have to be above the noise${all ?? ''}`
   const { part, of } = cause
   const functions = of.map((one) => `${one.name} ${inMicros(Math.abs(one.difference.value))}`).join(', ')
   const where = functions === '' ? nameOf(part) : `${nameOf(part)}: ${functions}`
   const first = `${told(part, ' µs')} ${wordOf(part)} per request are in ${where}`
-  if (next === null) return `${first}${all}`
+  if (next === null) return `${first}${all ?? ''}`
   const called = next.name.replace(`, called by ${part.name}`, ', called by it')
   const other = wordOf(next) === wordOf(part) ? '' : ` ${wordOf(next)}`
-  return `${first}; next: ${called === next.name ? nameOf(next) : called}, ${told(next)}${other}${all}`
+  return `${first}; next: ${called === next.name ? nameOf(next) : called}, ${told(next)}${other}${all ?? ''}`
 }
 
-const told = ({ difference }: Part, unit = '') =>
-  `${inMicros(Math.abs(difference.value))}${unit} ${endsOf(difference)}`
+/** `2.3 (1.9–2.8)` */
+function told({ difference: { value, low, high } }: Pick<Part, 'difference'>, unit = ''): string {
+  const isOpen = (low ?? -1) < 0 && (high ?? 1) > 0
+  return `${isOpen ? signed(value) : inMicros(Math.abs(value))}${unit} ${endsOf({ value, low, high })}`
+}
+
 const wordOf = ({ difference }: Part) => (difference.value > 0 ? 'more' : 'less')
 
 type Place = Pick<Part, 'name' | 'file' | 'line'>
@@ -56,12 +61,6 @@ function endsOf({ low, high }: Interval, format = inMicros): string {
 
 function signed(value: number, format = inMicros): string {
   return `${value < 0 ? '−' : '+'}${format(Math.abs(value))}`
-}
-
-function describeChange(difference: Interval): string {
-  const { value, low, high } = difference
-  if ((low ?? -1) < 0 && (high ?? 1) > 0) return `${signed(value)} µs ${endsOf(difference)}`
-  return `${inMicros(Math.abs(value))} µs ${endsOf(difference)}${value < 0 ? ' less' : ''}`
 }
 
 export function whySection(why: Why, profiles: readonly ProfiledStart[]): Section {
