@@ -53,10 +53,10 @@ export function readPaths(typed: readonly string[]): { path: string; weight?: nu
   })
 }
 
-export function readPath(path: string): string {
+export function readPath(path: string, option = '--path'): string {
   if (/^\/[!-~]*$/.test(path) && !/[{}]/.test(path)) return path
   throw new UsageError(
-    `--path is '${path}', but must begin with / and hold visible ASCII characters only, without braces: /api/items.`,
+    `${option} is '${path}', but must begin with / and hold visible ASCII characters only, without braces: /api/items.`,
   )
 }
 
@@ -78,7 +78,7 @@ function asUsage<Value>(read: () => Value): Value {
 /** Where the person typed: a package manager runs scripts in the directory of the package. */
 export function directoryOfPerson(): string {
   const { npm_lifecycle_event: script = '', INIT_CWD: typed, STARTGRID_DIRECTORY: given } = process.env
-  const usual = /^(?:bench|load)$/.test(script) && typed !== undefined ? typed : process.cwd()
+  const usual = /^(?:bench|load|reliability)$/.test(script) && typed !== undefined ? typed : process.cwd()
   // With `pnpm --dir`, the directory of the package stands for that of the person.
   return given ?? usual
 }

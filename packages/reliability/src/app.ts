@@ -1,4 +1,4 @@
-import type { App } from '@startgrid/grid/apps.ts'
+import type { App, Role } from '@startgrid/grid/apps.ts'
 import {
   type Launch,
   type LaunchOptions,
@@ -9,9 +9,8 @@ import {
 import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { LIGHT } from './clients.ts'
 import type { Routes, Server } from './routes.ts'
-import { type Fault, Subject } from './subject.ts'
+import { Subject } from './subject.ts'
 
 interface AppSubjectOptions {
   readonly app: App
@@ -28,7 +27,6 @@ export class AppSubject extends Subject {
   readonly routes: Routes
   override readonly keepsIdle: boolean
   readonly #standIn: Startable | undefined
-  readonly #launches = new Set<Launch>()
 
   constructor({ app, nginx, signal, standIn }: AppSubjectOptions) {
     super(nginx, signal)
@@ -55,7 +53,8 @@ export class AppSubject extends Subject {
   /** Starts the app, or a fixture made from it, on a free port. @throws {LaunchError} */
   async launch(options: LaunchOptions = {}, fixture: Startable = this.app): Promise<Launch> {
     const launched = await launch(this.#standIn ?? fixture, options)
-    this.#launches.add(launched)
+    const { child } = launched
+    this.atEnd(() => child.exitCode !== null || child.signalCode !== null || child.kill('SIGKILL'))
     return launched
   }
 
@@ -64,30 +63,20 @@ export class AppSubject extends Subject {
     const listen = { host: '127.0.0.1', port: 0 }
     return this.runNginx({ fronts: [{ name: 'app', topology: 'nginx', listen, upstream, copies }] })
   }
+}
 
-  protected async endServers(): Promise<void> {
-    for (const { child } of this.#launches) {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
-    }
-  }
+/** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */
+export const LIGHT: Readonly<Record<Role, string>> = {
+  hello: '/json',
+  ssr: '/?items=0',
+  status: '/_/status',
 }
 
 /** What an app of that role has. */
 function routesOf({ role, absent, runtime }: App): Routes {
-  const light = { headers: [], health: '/livez', pages: [{ path: LIGHT[role], status: 200 }] }
+  const page = { path: LIGHT[role], status: 200 }
+  const light = { headers: [], health: '/livez', page, pages: [page] }
   if (role !== 'ssr' || runtime === 'nginx') return light
-  if (absent.includes('stream')) return { ...light, download: { path: '/?items=1000', bytes: 100_000 } }
-  return {
-    ...light,
-    download: { path: '/?items=1000', bytes: 100_000 },
-    slow: { path: '/stream?delay=800', ms: 800 },
-  }
-}
-
-/** A row of the matrix: what is tried on any server, what an app must do beyond that, or both. */
-export interface AppFault extends Omit<Fault, 'run'>, Partial<Pick<Fault, 'run'>> {
-  /** Why this app cannot be tried, as a sentence; undefined if it can. */
-  absent?(app: App): string | undefined
-  /** What needs the settings, the failing routes or the log of an app. @returns what went wrong, a sentence each; a thrown error counts as one */
-  runOnApp?(subject: AppSubject): Promise<string[]>
+  const long = { ...light, download: { path: '/?items=1000', bytes: 100_000 } }
+  return absent.includes('stream') ? long : { ...long, slow: { path: '/stream?delay=800', ms: 800 } }
 }

@@ -1,24 +1,26 @@
 import { ForeseenError, UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
 import { createProgress, listenForInterruption } from '@startgrid/cli/progress.ts'
-import { oneLine, wrap } from '@startgrid/cli/text.ts'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
 import { requireNginx } from '@startgrid/nginx/find.ts'
-import type { AppFault } from './app.ts'
-import { type Cell, FAULTS, formatMatrix, tryFaults } from './matrix.ts'
+import { AppSubject } from './app.ts'
+import { OF_APPS } from './faults/apps.ts'
+import { faultsOf, formatApp } from './report.ts'
+import { type Fault, type Finding, tryFaults } from './subject.ts'
 import { chosen, helpFor, isCommand, OPTIONS, surviveCommand } from './survive.ts'
 
 const COMMAND = 'pnpm reliability'
 
-const HELP = `${helpFor(COMMAND, FAULTS)}
+const HELP = `${helpFor(COMMAND, OF_APPS)}
 ${COMMAND} [APP …] [--fault NAME]  the same, and more, on our apps
 
   APP           an app, a framework or a role: fastify/ssr, fastify, ssr
                 (default: all)
 `
 
-/** What one fault takes with all apps on two cores, in milliseconds: the first forecast. */
-const FAULT_MS = 90_000
+/** What all faults take on one app on two cores, in milliseconds: the first forecast. */
+const APP_MS = 150_000
 
 /** @returns the exit code, as `HELP` lists them */
 async function main(args: readonly string[]): Promise<number> {
@@ -28,36 +30,30 @@ async function main(args: readonly string[]): Promise<number> {
   else {
     const named = new Set(positionals.flatMap(findApps))
     return run(
-      chosen(values.fault, FAULTS),
+      chosen(values.fault, OF_APPS),
       positionals.length === 0 ? APPS : APPS.filter((app) => named.has(app)),
     )
   }
   return 0
 }
 
-async function run(faults: readonly AppFault[], apps: readonly App[]): Promise<number> {
+async function run(faults: readonly Fault<AppSubject>[], apps: readonly App[]): Promise<number> {
   const nginx = await requireNginx()
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  const cells: Cell[] = []
-  const total = faults.length * apps.length
-  progress.begin((FAULT_MS * total) / APPS.length)
-  const onCell = (cell: Cell) => {
-    cells.push(cell)
-    const { fault, app, state, findings } = cell
-    if (state === 'failed')
-      progress.say(wrap(`${fault}  ${app}  failed: ${findings[0]?.split('\n')[0]}`, '  '))
-    progress.update(cells.length / total, `${cells.length} of ${total}: ${fault} ${app}`)
+  progress.begin((APP_MS * apps.length * faults.length) / OF_APPS.length)
+  let wrong = 0
+  for (const [index, app] of apps.entries()) {
+    const onFindings = ([finding]: readonly Finding[], done: number) =>
+      progress.update((index + done) / apps.length, `${app.name} ${finding?.row}`)
+    const open = () => new AppSubject({ app, nginx, signal })
+    const findings = await tryFaults({ faults, signal, hasCopies: true, open, onFindings })
+    if (signal.aborted) break
+    process.stdout.write(formatApp(app.name, findings))
+    wrong += faultsOf(findings).length
   }
-  await tryFaults({ faults, apps, nginx, signal, onCell }).finally(progress.stop)
-  process.stdout.write(
-    formatMatrix(
-      faults.map(({ name }) => name),
-      cells,
-    ),
-  )
-  if (signal.aborted) return code()
-  return cells.some(({ state }) => state === 'failed') ? 1 : 0
+  progress.stop()
+  return signal.aborted ? code() : Number(wrong > 0)
 }
 
 /** @returns the exit code for what went wrong, told in a sentence; what nobody foresaw keeps its stack */

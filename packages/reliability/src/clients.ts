@@ -1,5 +1,5 @@
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Role } from '@startgrid/grid/apps.ts'
 import { type Connection, openConnection, type Patience } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response, ResponseReader } from '@startgrid/wire/reader.ts'
 import { type Header, methodOf, type Request, requestBytes } from '@startgrid/wire/request.ts'
@@ -25,6 +25,7 @@ export async function ask(target: Target, request: Request | string, patience?: 
 
 /** A response as it came, until its end or until somebody had enough. Times are milliseconds since the request. */
 export interface Watched {
+  readonly path: string
   readonly status: number
   readonly headers: readonly Header[]
   /** The first 300 kB of the body. */
@@ -54,7 +55,16 @@ export function watch(
     const { status = 0, headers = [], body = '' } = reader.response() ?? {}
     const isWhole = headMs !== undefined && (reader.complete || reader.end())
     const endMs = isWhole ? performance.now() - beganAt : undefined
-    resolve({ status, headers, body: String(body), bytes: reader.bodyLength, headMs, arrivals, endMs })
+    resolve({
+      path: request.target,
+      status,
+      headers,
+      body: String(body),
+      bytes: reader.bodyLength,
+      headMs,
+      arrivals,
+      endMs,
+    })
   }
   const timer = setTimeout(finish, ms)
   socket.on('error', finish).on('close', finish)
@@ -79,40 +89,41 @@ export async function hammer(
   requests: readonly Request[],
   { count, ms }: { count: number; ms: number },
 ): Promise<number> {
-  const until = performance.now() + ms
-  let [sent, responded] = [0, 0]
-  const work = async () => {
-    const client = new Client(target)
-    for (let own = 1; sent < count && performance.now() < until; own++) {
-      const { status } = await client.ask(requests[sent++ % requests.length] ?? '/')
-      if (status !== undefined) responded++
-      if (own % 20 === 0) client.close()
-    }
-    client.close()
+  let [seen, responded] = [0, 0]
+  const onSeen = ({ status }: Seen) => {
+    if (status !== undefined) responded++
+    return ++seen > count - 8
   }
-  await Promise.all(Array.from({ length: 8 }, work))
+  const clients = new Clients({ target, requests, count: 8, perConnection: 20, onSeen })
+  await Promise.race([clients.ended, sleep(ms)])
+  await clients.stop()
+  clients.close()
   return responded
 }
 
-interface Leaving {
-  /** After the first bytes of the response; else right after the request was sent. */
-  readonly sawBytes: boolean
-  /** By a reset instead of a close. */
-  readonly resets: boolean
+/** A connection that sends a request, or some bytes of one, and takes what comes without a look. */
+export function send(target: Target, what: Request | string): Socket {
+  const socket = connect(target)
+    .on('error', () => {}) // being cut off
+    .resume()
+  const bytes = typeof what === 'string' ? what : requestBytes(what, authority(target))
+  if (bytes.length > 0) socket.write(bytes)
+  return socket
 }
 
-/** Sends bytes and leaves. @throws {Error} if there is no connection, or no response to leave, within 60 s */
-export function leave(target: Target, bytes: Uint8Array, { sawBytes, resets }: Leaving): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const socket = connect(target)
+/** Sends a request and leaves, by a reset or a close. @param after the first bytes of the response, or so many milliseconds */
+export async function leave(
+  target: Target,
+  request: Request,
+  { after, resets }: { after: 'bytes' | number; resets: boolean },
+): Promise<void> {
+  const socket = send(target, request)
   const go = (): void => void (resets ? socket.resetAndDestroy() : socket.destroy())
-  socket.setTimeout(60_000, () => socket.destroy(new Error('There was no response to leave within 60 s.')))
-  socket.once('error', reject).once('close', () => resolve())
-  socket.write(bytes, () => {
-    if (!sawBytes) setImmediate(go)
-  })
-  if (sawBytes) socket.once('data', go)
-  return promise
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.setTimeout(60_000, go)
+  if (after === 'bytes') socket.once('data', go)
+  else socket.write('', () => setTimeout(go, after))
+  await closed
 }
 
 /** A client that keeps its connection. It sends no request again, although RFC 9110 (9.2.2) would allow that for GET. */
@@ -159,105 +170,57 @@ function seen(response: Response | undefined, error: NoResponse | undefined, isR
 
 /** What came: a status, or why nothing did. */
 export function outcomeOf({ status, error }: Seen): string {
-  return status === undefined ? `no response (${error?.failure})` : String(status)
-}
-
-/** Whether the server has closed the connection, in whatever way. */
-export function isCut(error: NoResponse | undefined): boolean {
-  return error?.failure === 'closed' || error?.failure === 'reset'
-}
-
-/** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */
-export const LIGHT: Readonly<Record<Role, string>> = {
-  hello: '/json',
-  ssr: '/?items=0',
-  status: '/_/status',
+  if (status === undefined) return `no response (${error?.failure})`
+  return error === undefined ? String(status) : `a part of the response (${status})`
 }
 
 export interface ClientsOptions {
   readonly target: Target
-  readonly path: string
-  readonly headers?: readonly Header[]
-  /** The statuses that are right; default 200. */
-  readonly statuses?: readonly number[]
-  /** Clients that keep their connection. */
-  readonly kept: number
-  /** Clients that open a connection for each request; default 0. */
-  readonly fresh?: number
-  /** Milliseconds between a response and the next request of a client; default 50: connections are idle at times, as in life. */
+  /** In turn. */
+  readonly requests: readonly Request[]
+  /** Of clients. */
+  readonly count: number
+  /** Requests on a connection, default: for ever. */
+  readonly perConnection?: number
+  /** Milliseconds between a response and the next request of a client, default none: connections are idle at times, as in life. */
   readonly pauseMs?: number
-  /** Called with whatever became of a request. */
-  onSeen?(seen: Seen): void
+  /** Called with whatever became of a request. @returns true if this client has had enough */
+  onSeen(seen: Seen): unknown
 }
 
-/** What became of the requests. */
-export interface Tally {
-  readonly responded: number
-  /** Requests on a kept connection that ended before a byte of the response: the server was closing it as idle. */
-  readonly crossed: number
-  /** Everything else that went wrong: what, and how often. */
-  readonly failures: ReadonlyMap<string, number>
-}
-
-/** Clients that send one request after another until they are stopped. Each request without a correct response counts. */
+/** Clients that send one request after another until they are stopped. */
 export class Clients {
-  responded = 0
-  /** Resolves when all clients have ended. */
-  readonly ended: Promise<Tally>
+  /** Resolves when none sends a request any more. */
+  readonly ended: Promise<unknown>
   readonly #options: ClientsOptions
-  readonly #failures = new Map<string, number>()
-  #crossed = 0
-  #over = false
+  readonly #clients: readonly Client[]
+  #sent = 0
+  #isOver = false
 
   constructor(options: ClientsOptions) {
     this.#options = options
-    const { kept, fresh = 0 } = options
-    const clients = Array.from({ length: kept + fresh }, (_, index) => this.#run(index < kept))
-    this.ended = Promise.all(clients).then(() => ({
-      responded: this.responded,
-      crossed: this.#crossed,
-      failures: this.#failures,
-    }))
+    this.#clients = Array.from({ length: options.count }, () => new Client(options.target))
+    this.ended = Promise.all(this.#clients.map((client) => this.#run(client)))
   }
 
-  /** Sends nothing new, and waits for what is in flight. */
-  stop(): Promise<Tally> {
-    this.#over = true
+  /** Sends nothing new, and waits for what is in flight. Kept connections stay open. */
+  stop(): Promise<unknown> {
+    this.#isOver = true
     return this.ended
   }
 
-  async #run(keepAlive: boolean): Promise<void> {
-    const { target, pauseMs = 50 } = this.#options
-    const client = new Client(target)
-    do {
-      await this.#ask(client)
-      if (!keepAlive) client.close()
-      await sleep(pauseMs)
-    } while (!this.#over)
-    client.close()
+  close(): void {
+    this.#isOver = true
+    for (const client of this.#clients) client.close()
   }
 
-  async #ask(client: Client): Promise<void> {
-    const { path, headers = [], statuses = [200], onSeen } = this.#options
-    const seen = await client.ask({ target: path, headers })
-    onSeen?.(seen)
-    const { status = 0, isReused, error } = seen
-    if (error === undefined && statuses.includes(status)) this.responded += 1
-    else if (error === undefined) this.#fail(`GET ${path}: ${status}`)
-    else if (status > 0) this.#fail(`GET ${path}: the response (${status}) was cut off`)
-    else if (isReused && isCut(error)) this.#crossed += 1
-    else this.#fail(`GET ${path} on a ${isReused ? 'kept' : 'new'} connection: ${outcomeOf(seen)}`)
+  async #run(client: Client): Promise<void> {
+    const { requests, perConnection = Number.POSITIVE_INFINITY, pauseMs = 0, onSeen } = this.#options
+    for (let own = 1; !this.#isOver; own++) {
+      const seen = await client.ask(requests[this.#sent++ % requests.length] ?? '/')
+      if (onSeen(seen) === true) return
+      if (own % perConnection === 0) client.close()
+      if (pauseMs > 0) await sleep(pauseMs)
+    }
   }
-
-  #fail(what: string): void {
-    this.#failures.set(what, (this.#failures.get(what) ?? 0) + 1)
-  }
-}
-
-/** The findings of a tally. @param when ends the sentence, such as `while it drained` */
-export function findFailures({ responded, failures }: Tally, when: string): string[] {
-  const lost = [...failures].map(([what, times]) => `${what} (${times} times)`)
-  if (lost.length > 0)
-    return [`Requests failed ${when}: ${lost.join('; ')}. ${responded} others got a response.`]
-  return responded === 0 ? [`No request got a response ${when}.`] : []
 }

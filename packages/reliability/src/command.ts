@@ -11,7 +11,7 @@ import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startCommand } from '@startgrid/servers/command.ts'
 import { ask } from './clients.ts'
 import { findRoutes, type Named, type Routes, type Server } from './routes.ts'
-import { type Fault, type Finding, type Patience, Subject, tryFault } from './subject.ts'
+import { type Fault, type Finding, type Patience, Subject, tryFaults } from './subject.ts'
 
 /** How anybody's server is started. */
 export interface CommandOptions {
@@ -32,10 +32,12 @@ class CommandSubject extends Subject {
   readonly routes: Routes
   override readonly patience: Patience
   readonly #options: CommandOptions
-  readonly #stops = new Set<() => Promise<unknown>>()
 
   /** @param routes unknown at first */
-  constructor(options: CommandOptions, routes: Routes = { headers: [], health: '', pages: [] }) {
+  constructor(
+    options: CommandOptions,
+    routes: Routes = { headers: [], health: '', page: { path: '/', status: 200 }, pages: [] },
+  ) {
     super(options.nginx, options.signal)
     this.routes = routes
     this.#options = options
@@ -53,7 +55,7 @@ class CommandSubject extends Subject {
       graceMs: 100,
       port,
     })
-    this.#stops.add(server.stop)
+    this.atEnd(server.stop)
     const { target, whyEnded, launched } = server
     const [pid = 0] = launched.groups
     const { health, headers } = this.routes
@@ -62,15 +64,7 @@ class CommandSubject extends Subject {
     if (health !== '') await until(`${health} is not responded to`, isReady)
     return { target, pid, whyEnded, pids: () => findProcesses(launched) }
   }
-
-  protected async endServers(): Promise<void> {
-    await Promise.all([...this.#stops].map((stop) => stop()))
-    this.#stops.clear()
-  }
 }
-
-/** So many at once: a fault that waits, and does nothing else. */
-const WAITS = 7
 
 /** What was found, in the order of the faults. */
 export interface Survey {
@@ -86,11 +80,9 @@ export interface Survey {
  */
 export async function tryCommand(
   options: CommandOptions,
-  {
-    faults,
-    named,
-    onFindings,
-  }: { faults: readonly Fault[]; named: Named; onFindings(findings: readonly Finding[], done: number): void },
+  faults: readonly Fault[],
+  named: Named,
+  onFindings: (findings: readonly Finding[], done: number) => void,
 ): Promise<Survey> {
   const foreseen = (error: unknown): never => {
     if (options.signal.aborted || !(error instanceof Error)) throw error
@@ -112,31 +104,21 @@ export async function tryCommand(
     .finally(() => first.end())
   // Nobody asks this one for anything: it must not end. A second copy needs a port of its own.
   const idle = new CommandSubject(options, routes)
-  const watched = first.elsewhere === undefined ? await idle.start().catch(foreseen) : undefined
-  const findings: Finding[] = []
-  const attempt = (fault: Fault) => {
-    const subject = new CommandSubject(options, routes)
-    return tryFault(fault.name, subject, () => fault.run(subject))
-  }
-  // What only waits does so beside the others.
-  const waiting =
-    watched === undefined
-      ? undefined
-      : faults.filter(({ atOnce }) => atOnce >= WAITS).map((fault) => [fault, attempt(fault)] as const)
-  const begun = new Map(waiting)
-  try {
-    for (const [index, fault] of faults.entries()) {
-      const seen = await (begun.get(fault) ?? attempt(fault))
-      if (options.signal.aborted) break
+  const hasCopies = first.elsewhere === undefined
+  const watched = hasCopies ? await idle.start().catch(foreseen) : undefined
+  const trial = {
+    faults,
+    signal: options.signal,
+    hasCopies,
+    open: () => new CommandSubject(options, routes),
+    onFindings(findings: readonly Finding[], done: number) {
       const reason = watched?.whyEnded()
       if (reason !== undefined)
         foreseen(new Error(`${reason} although nobody asked for anything, so nothing can be said of it`))
-      findings.push(...seen)
-      onFindings(seen, (index + 1) / faults.length)
-    }
-  } finally {
-    await idle.end()
+      onFindings(findings, done)
+    },
   }
+  const findings = await tryFaults(trial).finally(() => idle.end())
   return { runtime, findings }
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { connect, type Target } from '@startgrid/wire/target.ts'
 
 /** What the link says if nobody listens at its other end: it has accepted the connection already. */
@@ -20,9 +20,4 @@ export async function openLink(target: Target, ms: number): Promise<Server> {
   })
   await once(link.listen(0, '127.0.0.1'), 'listening')
   return link
-}
-
-/** Where a link listens. */
-export function nearEnd(link: Server): Target {
-  return { host: '127.0.0.1', port: (link.address() as AddressInfo).port }
 }

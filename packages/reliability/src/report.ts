@@ -23,6 +23,14 @@ export function formatEnd(command: string, { runtime, findings }: Survey, second
   return `${found} found in ${Math.round(seconds)} s. ${program}`
 }
 
+/** An app in a line, and whatever is not in order in it. Ends with a line feed. */
+export function formatApp(name: string, findings: readonly Finding[]): string {
+  const wrong = findings.filter(({ kind }) => kind === 'fault' || kind === 'warning')
+  const tried = findings.filter(({ kind }) => kind !== 'not tested').length
+  const said = `${plural(faultsOf(wrong).length, 'fault')}, ${plural(tried, 'row')} tried`
+  return [`${name}: ${said}`, ...wrong.map(formatFinding), ''].join('\n')
+}
+
 /** For a comment on a pull request. */
 export function formatMarkdown(command: string, survey: Survey, seconds: number): string {
   const columns = [

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Header, headerValue, type Request } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { type Watched, watch } from './clients.ts'
@@ -13,14 +14,20 @@ export interface Server {
   whyEnded(): string | undefined
 }
 
+interface Page {
+  readonly path: string
+  readonly status: number
+}
+
 /** What a server can be asked for. */
 export interface Routes {
   /** Of every request. */
   readonly headers: readonly Header[]
   /** Tells that it lives. */
   readonly health: string
-  /** Responded to in full and soon, with these statuses. */
-  readonly pages: readonly { path: string; status: number }[]
+  /** Responded to in full and soon: one, and all. */
+  readonly page: Page
+  readonly pages: readonly Page[]
   /** The longest response, of so many bytes or more. */
   readonly download?: { path: string; bytes: number }
   /** Server-sent events, or a body in pieces that takes more than a second. */
@@ -60,9 +67,7 @@ const STREAM_MS = 1_000
 /** A response that takes longer than that can be under way at SIGTERM. */
 const SLOW_MS = 150
 
-interface Looked extends Watched {
-  readonly path: string
-}
+const isRight = ({ status }: Pick<Watched, 'status'>) => status > 0 && status < 400
 
 /**
  * Looks at a server: at what is named, at `/`, and where its links lead.
@@ -73,63 +78,57 @@ export async function findRoutes(start: () => Promise<Server>, named: Named): Pr
   const { headers } = named
   let server = await start()
   const deadly: string[] = []
-  const look = async (path: string, ms = LOOK_MS): Promise<Looked> => {
+  const known = new Map<string, Watched>()
+  const look = async (path: string, ms = LOOK_MS): Promise<Watched> => {
     const seen = await watch(server.target, { target: path, headers }, { ms })
     // What nobody catches may end it a moment later.
-    if (seen.endMs === undefined || seen.status >= 500)
-      await new Promise((resolve) => setTimeout(resolve, 300))
+    if (seen.endMs === undefined || seen.status >= 500) await sleep(300)
     const reason = server.whyEnded()
     // If it was left amid its response, that is what the fault `abort` tries.
     if (reason !== undefined && (seen.endMs !== undefined || seen.status === 0))
       deadly.push(`GET ${path}: ${reason}`)
     if (reason !== undefined) server = await start()
-    return { path, ...seen }
+    known.set(path, seen)
+    return seen
   }
   const wanted = [...named.paths, named.stream, named.slow].filter((path) => path !== undefined)
-  const looked: Looked[] = []
-  for (const path of new Set(wanted)) {
-    const seen = await look(path, path === named.slow ? 10_000 : LOOK_MS)
-    if ([401, 403, 404, 405].includes(seen.status))
-      throw new Error(
-        `GET ${path} is responded to with ${seen.status}: name another path, or say who asks (--header)`,
-      )
-    looked.push(seen)
-  }
+  for (const path of new Set(wanted))
+    refuseWrong(`GET ${path}`, await look(path, path === named.slow ? 10_000 : LOOK_MS))
   const candidates = [...new Set([...HEALTH, ...named.paths])]
   let health: string | undefined
   for (const path of candidates) {
-    const { status, endMs } = looked.find((one) => one.path === path) ?? (await look(path, HEALTH_MS))
-    if (status > 0 && status < 400 && endMs !== undefined) health ??= path
+    const seen = known.get(path) ?? (await look(path, HEALTH_MS))
+    if (isRight(seen) && seen.endMs !== undefined) health ??= path
     if (health !== undefined) break
   }
   if (health === undefined)
     throw new Error(
       `none of ${candidates.join(', ')} is responded to with a status below 400: --path names one that is`,
     )
-  const home = looked.find(({ path }) => path === '/') ?? (await look('/'))
-  const known = new Set([...looked.map(({ path }) => path), '/'])
-  if (home.status > 0 && home.status < 400) looked.push(...(looked.includes(home) ? [] : [home]))
+  const home = known.get('/') ?? (await look('/'))
   const links = linksOf(home).filter((path) => !known.has(path))
-  for (const path of links.slice(0, MOST_LINKS)) looked.push(await look(path))
-  const right = looked.filter(({ status }) => status > 0 && status < 400)
-  const isWhole = ({ endMs }: Looked) => endMs !== undefined
+  for (const path of links.slice(0, MOST_LINKS)) await look(path)
+  const paths = new Set([...wanted, '/', ...links])
+  const right = [...known.values()].filter((one) => paths.has(one.path) && isRight(one))
+  const isWhole = ({ endMs }: Watched) => endMs !== undefined
   const streams = right.filter(isStream)
   const [longest] = right.toSorted((a, b) => b.bytes - a.bytes)
   const [slowest] = right.filter(isWhole).toSorted((a, b) => (b.endMs ?? 0) - (a.endMs ?? 0))
-  const isSoon = (one: Looked) => isWhole(one) && (one.endMs ?? 0) < SLOW_MS && one.bytes < 1e6
+  const isSoon = (one: Watched) => isWhole(one) && (one.endMs ?? 0) < SLOW_MS && one.bytes < 1e6
   const soon = right.filter((one) => isSoon(one) && one.path !== named.slow)
-  const pages = soon.length > 0 ? soon : [{ path: health, status: 200 }]
+  const [page = { path: health, status: 200 }] = soon
   const stream = named.stream ?? streams[0]?.path
-  const isSlow = (one: Looked) => (one.endMs ?? 0) > SLOW_MS && !isStream(one)
+  const isSlow = (one: Watched) => (one.endMs ?? 0) > SLOW_MS && !isStream(one)
   // A busy machine makes anything slow once.
-  const isAgain = async ({ path }: Looked) => isSlow(await look(path)) && isSlow(await look(path))
-  const usual = slowest !== undefined && isSlow(slowest) && (await isAgain(slowest)) ? slowest : undefined
-  const slow = looked.find(({ path }) => path === named.slow) ?? usual
+  const isAgain = async ({ path }: Watched) => isSlow(await look(path)) && isSlow(await look(path))
+  const usual = slowest && isSlow(slowest) && (await isAgain(slowest)) ? slowest : undefined
+  const slow = known.get(named.slow ?? '') ?? usual
   const upload = named.upload && (await checkUpload(server, headers, named.upload))
   return {
     headers,
     health,
-    pages: pages.map(({ path, status }) => ({ path, status })),
+    page,
+    pages: soon.length > 0 ? soon : [page],
     ...(longest !== undefined && { download: { path: longest.path, bytes: longest.bytes } }),
     ...(stream !== undefined && { stream }),
     ...(slow !== undefined && { slow: { path: slow.path, ms: slow.endMs ?? LOOK_MS } }),
@@ -138,14 +137,14 @@ export async function findRoutes(start: () => Promise<Server>, named: Named): Pr
   }
 }
 
-function isStream({ headers, headMs, endMs }: Looked): boolean {
+function isStream({ headers, headMs, endMs }: Watched): boolean {
   if (headerValue(headers, 'content-type')?.startsWith('text/event-stream')) return true
   const isChunked = headerValue(headers, 'transfer-encoding') === 'chunked'
   return isChunked && headMs !== undefined && (endMs ?? Number.POSITIVE_INFINITY) - headMs > STREAM_MS
 }
 
 /** Paths of the same origin, as browsers would ask for them. */
-function linksOf({ headers, body }: Looked): string[] {
+function linksOf({ headers, body }: Watched): string[] {
   if (headerValue(headers, 'content-type')?.startsWith('text/html') !== true) return []
   const origin = 'http://localhost'
   const links = [...body.matchAll(/\b(?:href|src|action)\s*=\s*["']?([^"'\s>]+)/gi)].flatMap(
@@ -157,18 +156,19 @@ function linksOf({ headers, body }: Looked): string[] {
   return [...new Set(links)]
 }
 
+/** @throws {Error} if it is a path for nobody, or for others */
+function refuseWrong(what: string, { status }: Watched): void {
+  if ([401, 403, 404, 405].includes(status))
+    throw new Error(`${what} is responded to with ${status}: name another path, or say who asks (--header)`)
+}
+
 /** @returns how the route takes a body @throws {Error} if it takes none */
 async function checkUpload({ target }: Server, headers: readonly Header[], upload: Upload): Promise<Upload> {
-  const statuses: number[] = []
   for (const one of [upload, { ...upload, field: undefined }]) {
-    const { status } = await watch(target, uploadOf(one, headers, 'a'.repeat(1_000)), { ms: 10_000 })
-    if (status > 0 && status < 400) return one
-    statuses.push(status)
+    const seen = await watch(target, uploadOf(one, headers, 'a'.repeat(1_000)), { ms: 10_000 })
+    if (isRight(seen)) return one
+    refuseWrong(`POST ${upload.path}`, seen)
   }
-  if (statuses.every((status) => [401, 403, 404, 405].includes(status)))
-    throw new Error(
-      `POST ${upload.path} is responded to with ${statuses[0]}: name another path, or say who asks (--header)`,
-    )
   return upload
 }
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import type { Server as Link } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { type Address, claimPort, formatAddress } from '@startgrid/nginx/address.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
-import { type Instance, startNginx } from '@startgrid/nginx/instance.ts'
+import { startNginx } from '@startgrid/nginx/instance.ts'
 import { type MainOptions, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
 import { formatTarget, type Target } from '@startgrid/wire/target.ts'
 import { Clients, type ClientsOptions } from './clients.ts'
-import { nearEnd, openLink } from './link.ts'
+import { openLink } from './link.ts'
 import type { Routes, Server } from './routes.ts'
 
 /** Of an orchestrator, in milliseconds. */
@@ -28,9 +28,7 @@ export abstract class Subject {
   readonly nginx: Nginx | undefined
   /** Aborted when a person interrupts. */
   readonly signal: AbortSignal
-  readonly #instances = new Set<Instance>()
-  readonly #links = new Set<Link>()
-  readonly #clients = new Set<Clients>()
+  readonly #ends: (() => unknown)[] = []
 
   constructor(nginx: Nginx | undefined, signal: AbortSignal) {
     this.nginx = nginx
@@ -40,8 +38,10 @@ export abstract class Subject {
   /** Starts it, and waits until it responds. @param port default: a free one @throws {Error} a sentence */
   abstract start(port?: number): Promise<Server>
 
-  /** Ends what was started. */
-  protected abstract endServers(): Promise<void>
+  /** @param end is called when the fault is over, also when it throws */
+  protected atEnd(end: () => unknown): void {
+    this.#ends.push(end)
+  }
 
   /** Starts an NGINX with two workers in front of servers, which it asks in turn. @returns where it listens @throws {Error} one sentence */
   async front(...upstreams: readonly Target[]): Promise<Target> {
@@ -52,32 +52,29 @@ export abstract class Subject {
   protected async runNginx(wanted: Parameters<typeof startNginx>[1]): Promise<Target> {
     if (this.nginx === undefined) throw new Error('There is no NGINX.')
     const instance = await startNginx(this.nginx, { ...wanted, workers: 2 })
-    this.#instances.add(instance)
+    this.atEnd(() => instance.stop(1_000))
     const [address] = instance.addresses
     if (address === undefined) throw new Error('NGINX listens nowhere.')
     return address
   }
 
-  /** @returns where a link of 15 ms one way begins, as between two cities; it ends at `target` */
-  async link(target: Target): Promise<Target> {
-    const link = await openLink(target, 15)
-    this.#links.add(link)
-    return nearEnd(link)
+  /** @returns where a link of so many milliseconds one way begins, as between two cities; it ends at `target` */
+  async link(target: Target, ms: number): Promise<Target> {
+    const link = await openLink(target, ms)
+    this.atEnd(() => link.close())
+    return { host: '127.0.0.1', port: (link.address() as AddressInfo).port }
   }
 
-  /** Starts clients, which end with the subject at the latest: also when a fault throws. */
+  /** Starts clients. */
   clients(options: ClientsOptions): Clients {
     const clients = new Clients(options)
-    this.#clients.add(clients)
+    this.atEnd(() => clients.close())
     return clients
   }
 
   /** Ends what still runs. */
   async end(): Promise<void> {
-    for (const clients of this.#clients) void clients.stop()
-    await Promise.all([...this.#instances].map((instance) => instance.stop(1_000)))
-    for (const link of this.#links) link.close()
-    await this.endServers()
+    await Promise.all(this.#ends.splice(0).map((end) => end()))
   }
 }
 
@@ -115,50 +112,114 @@ export interface Finding {
   readonly isCertain?: true
 }
 
-export const found = (row: string, word: string, text: string): Finding => ({
-  row,
-  kind: 'fault',
-  word,
-  text,
-})
-/** The server has ended, or a count is wrong. */
-export const certain = (row: string, word: string, text: string): Finding => ({
-  ...found(row, word, text),
-  isCertain: true,
-})
-export const warned = (row: string, text: string): Finding => ({
-  row,
-  kind: 'warning',
-  word: 'warning',
-  text,
-})
-export const fine = (row: string, text: string): Finding => ({ row, kind: 'ok', word: 'ok', text })
-export const untested = (row: string, text: string): Finding => ({
-  row,
-  kind: 'not tested',
-  word: 'not tested',
-  text,
-})
+/** What was tried, by the name of its row in a report. */
+export class Row {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  found(word: string, text: string): Finding {
+    return { row: this.name, kind: 'fault', word, text }
+  }
+
+  /** The server has ended, or a count is wrong. */
+  certain(word: string, text: string): Finding {
+    return { ...this.found(word, text), isCertain: true }
+  }
+
+  warned(text: string): Finding {
+    return { row: this.name, kind: 'warning', word: 'warning', text }
+  }
+
+  fine(text: string): Finding {
+    return { row: this.name, kind: 'ok', word: 'ok', text }
+  }
+
+  untested(text: string): Finding {
+    return { row: this.name, kind: 'not tested', word: 'not tested', text }
+  }
+
+  /** @param problems a sentence each @param text if there is none */
+  judge(problems: Iterable<string>, text: string): Finding[] {
+    const findings = [...problems].map((problem) => this.certain('fails', problem))
+    return findings.length > 0 ? findings : [this.fine(text)]
+  }
+
+  /** What a busy machine may explain counts if it is found three times in a row; so does an attempt that fails. */
+  async confirmed(attempt: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> {
+    let suspects: ReadonlySet<string> | undefined
+    for (let left = 2; ; left--) {
+      const seen = await attempt().catch((error: unknown) => this.found('fails', messageOf(error)))
+      const findings = [seen].flat()
+      const isDoubted = ({ kind, isCertain }: Finding) => kind === 'fault' && isCertain === undefined
+      const again = findings.filter((one) => isDoubted(one) && (suspects?.has(one.row) ?? true))
+      if (left === 0 || again.length === 0)
+        return findings.map((one) =>
+          isDoubted(one) && !again.includes(one)
+            ? new Row(one.row).warned(`not every time: ${one.text}`)
+            : one,
+        )
+      suspects = new Set(again.map(({ row }) => row))
+    }
+  }
+}
 
 /** A failure that happens in production, and what a server must do then: rows of a report, and a part of docs/reliability.md. */
-export interface Fault {
+export interface Fault<Tried extends Subject = Subject> {
   /** Its name on the command line: `stop`. */
   readonly name: string
-  /** Apps that may be tried at the same time without disturbing each other. */
-  readonly atOnce: number
-  run(subject: Subject): Promise<readonly Finding[]>
+  /** What it takes, about. */
+  readonly seconds: number
+  /** It fills the machine, or compares times, so no other is tried beside it. */
+  readonly isAlone?: true
+  run(subject: Tried): Promise<readonly Finding[]>
+}
+
+interface Trial<Tried extends Subject> {
+  readonly faults: readonly Fault<Tried>[]
+  readonly signal: AbortSignal
+  /** Two can run at once. */
+  readonly hasCopies: boolean
+  /** A fresh subject. */
+  open(): Tried
+  /** Called with what each fault has found, in their order. */
+  onFindings(findings: readonly Finding[], done: number): void
+}
+
+/** Faults of which most of the time is waiting. */
+const AT_ONCE = 3
+
+/** Tries faults: three at once, the longest first, and then those that want to be alone. @returns what was found until then, if a person interrupts */
+export async function tryFaults<Tried extends Subject>(trial: Trial<Tried>): Promise<readonly Finding[]> {
+  const { faults, signal, hasCopies } = trial
+  const seen = new Map<Fault<Tried>, readonly Finding[]>()
+  let told = 0
+  const work = async (some: Iterable<Fault<Tried>>) => {
+    for (const fault of some) {
+      if (signal.aborted) return
+      seen.set(fault, await tryFault(fault, trial.open()))
+      for (let next = faults[told]; next && seen.has(next) && !signal.aborted; next = faults[told])
+        trial.onFindings(seen.get(next) ?? [], ++told / faults.length)
+    }
+  }
+  const together = faults.filter(({ isAlone }) => hasCopies && isAlone === undefined)
+  const queue = together.toSorted((a, b) => b.seconds - a.seconds).values()
+  await Promise.all(Array.from({ length: AT_ONCE }, () => work(queue)))
+  await work(faults.filter((fault) => !together.includes(fault)))
+  return faults.slice(0, told).flatMap((fault) => seen.get(fault) ?? [])
 }
 
 /** Tries a fault, and ends what it has started. An error during the try is a finding, so nothing passes untested. */
-export async function tryFault(
-  name: string,
-  subject: Subject,
-  run: () => Promise<readonly Finding[]>,
+export async function tryFault<Tried extends Subject>(
+  { name, run }: Fault<Tried>,
+  subject: Tried,
 ): Promise<readonly Finding[]> {
   try {
-    return await Promise.race([run(), interrupted(subject.signal)])
+    return await Promise.race([run(subject), interrupted(subject.signal)])
   } catch (error) {
-    return [certain(name, 'fails', messageOf(error))]
+    return [new Row(name).certain('fails', messageOf(error))]
   } finally {
     await subject.end()
   }
@@ -172,22 +233,4 @@ function messageOf(error: unknown): string {
 async function interrupted(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, 'abort')
   throw new Error('It was interrupted.')
-}
-
-/** What a busy machine may explain counts if it is found three times in a row; so does an attempt that fails. @param row of that */
-export async function confirmed(
-  row: string,
-  attempt: () => Promise<readonly Finding[]>,
-): Promise<readonly Finding[]> {
-  let suspects: ReadonlySet<string> | undefined
-  for (let left = 2; ; left--) {
-    const findings = await attempt().catch((error: unknown) => [found(row, 'fails', messageOf(error))])
-    const isDoubted = ({ kind, isCertain }: Finding) => kind === 'fault' && isCertain === undefined
-    const again = findings.filter((one) => isDoubted(one) && (suspects?.has(one.row) ?? true))
-    if (left === 0 || again.length === 0)
-      return findings.map((one) =>
-        isDoubted(one) && !again.includes(one) ? warned(one.row, `not every time: ${one.text}`) : one,
-      )
-    suspects = new Set(again.map(({ row }) => row))
-  }
 }

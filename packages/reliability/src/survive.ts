@@ -2,9 +2,10 @@ import { UsageError } from '@startgrid/cli/arguments.ts'
 import { duration, flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
 import { createProgress, listenForInterruption } from '@startgrid/cli/progress.ts'
 import { listOf, wrap } from '@startgrid/cli/text.ts'
+import { directoryOfPerson, readPath, readRequest } from '@startgrid/loadgen/request.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
 import { findNginx } from '@startgrid/nginx/find.ts'
-import type { Header } from '@startgrid/wire/request.ts'
+import { headersOf } from '@startgrid/wire/request.ts'
 import { tryCommand } from './command.ts'
 import { ANY } from './faults/any.ts'
 import { faultsOf, formatEnd, formatFinding, formatJson, formatMarkdown } from './report.ts'
@@ -42,7 +43,7 @@ Exit codes: 0 no fault; 1 a fault; 2 it cannot be tried; 130 interrupted.
 `
 }
 
-/** What it takes, in milliseconds. */
+/** What all faults take, in milliseconds: the first forecast. */
 const COMMAND_MS = 90_000
 
 /**
@@ -91,7 +92,7 @@ export async function surviveCommand(args: readonly string[], program: string): 
     if (isText) for (const finding of findings) process.stdout.write(`${formatFinding(finding)}\n`)
     progress.update(done, findings[0]?.row ?? '')
   }
-  const survey = await tryCommand(options, { faults, named, onFindings }).finally(async () => {
+  const survey = await tryCommand(options, faults, named, onFindings).finally(async () => {
     progress.stop()
     await guard.close()
   })
@@ -105,32 +106,15 @@ export async function surviveCommand(args: readonly string[], program: string): 
 
 /** @throws {UsageError} for a path or a header that is none */
 function readNamed({ path, slow, stream, upload, header }: Values<typeof OPTIONS>): Named {
-  const [, field = 'file', uploadPath] = /^(?:([\w-]+)=)?(.*)$/s.exec(upload ?? '') ?? []
-  const paths = [...path, slow, stream, upload === undefined ? undefined : uploadPath].filter(
-    (one) => one !== undefined,
-  )
-  const wrong = paths.find((one) => !/^\/[!-~]*$/.test(one))
-  if (wrong !== undefined)
-    throw new UsageError(`A path begins with / and has visible ASCII characters only, and not '${wrong}'.`)
-  const headers = header.map((line): Header => {
-    const [, name, value] = /^([!#$%&'*+\-.^_`|~\w]+):\s*(.*)$/.exec(line) ?? []
-    if (name === undefined || value === undefined)
-      throw new UsageError("--header needs a name, a colon and a value: --header 'accept: text/html'.")
-    return [name, value]
-  })
+  const [, field = 'file', uploadPath = ''] = /^(?:([\w-]+)=)?(.*)$/s.exec(upload ?? '') ?? []
+  const { headers = {} } = readRequest({ header, method: undefined, body: undefined })
   return {
-    headers,
-    paths: path,
-    slow,
-    stream,
-    upload: uploadPath === undefined || upload === undefined ? undefined : { path: uploadPath, field },
+    headers: headersOf(headers),
+    paths: path.map((one) => readPath(one)),
+    slow: slow && readPath(slow, '--slow'),
+    stream: stream && readPath(stream, '--stream'),
+    upload: upload === undefined ? undefined : { path: readPath(uploadPath, '--upload'), field },
   }
-}
-
-/** Where the person typed: a package manager runs scripts in the directory of the package. */
-function directoryOfPerson(): string {
-  const { npm_lifecycle_event: script, INIT_CWD: typed } = process.env
-  return script === 'reliability' && typed !== undefined ? typed : process.cwd()
 }
 
 /** Whether a word is a command or an address, and no name of an app. */

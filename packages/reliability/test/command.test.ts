@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { formatFinding, formatMarkdown } from '../src/report.ts'
 import { findRoutes, type Named } from '../src/routes.ts'
-import { certain, confirmed, fine, found, untested } from '../src/subject.ts'
+import { Row } from '../src/subject.ts'
 import { runOf } from './run.ts'
 
 /** Anybody's server, by its command. */
+
+const row = new Row('slow reader')
 
 const BAD = `'${process.execPath}' '${import.meta.dirname}/bad/src/server.ts'`
 
@@ -23,7 +25,7 @@ test('what cannot be tried: a sentence that says why, and exit code 2', { timeou
     [['node -e ""', 'node b.js'], /^Give one command, in quotes: pnpm reliability 'node server\.js'\.$/m],
     [['node -e "process.exit(3)"'], /^It ended with exit code 3: node -e .+\.$/m],
     [[serve(''), '--path', '/nowhere'], /^GET \/nowhere is responded to with 404: name another path, .+\.$/m],
-    [[serve(''), '--path', 'nowhere'], /^A path begins with \/ .+, and not 'nowhere'\.$/m],
+    [[serve(''), '--path', 'nowhere'], /^--path is 'nowhere', but must begin with \/ .+\.$/m],
     [[serve(''), '--upload', '/nowhere'], /^POST \/nowhere is responded to with 404: .+\.$/m],
     [
       [serve('setInterval(() => Date.now() > t + 4500 && process.exit(), 50)'), '--fault', 'late'],
@@ -107,19 +109,19 @@ test('a response without end is no health, and a server without health cannot be
 
 test('what a busy machine explains counts three times in a row, a crash at once', async () => {
   let count = 0
-  const often = (wrong: number, finding = found('a', 'hangs', 'It hung.')) => {
+  const often = (wrong: number, finding = row.found('hangs', 'It hung.')) => {
     count = 0
-    return confirmed('a', async () => [++count <= wrong ? finding : fine('a', 'It is fine.')])
+    return row.confirmed(async () => [++count <= wrong ? finding : row.fine('It is fine.')])
   }
   assert.deepEqual([(await often(2))[0]?.kind, count], ['ok', 3])
   assert.deepEqual([(await often(3))[0]?.kind, count], ['fault', 3])
-  assert.deepEqual([(await often(1, certain('a', 'dies', 'It died.')))[0]?.kind, count], ['fault', 1])
+  assert.deepEqual([(await often(1, row.certain('dies', 'It died.')))[0]?.kind, count], ['fault', 1])
 })
 
 test('a report: 80 columns, and a table for a comment', () => {
   const findings = [
-    found('slow reader', 'grows', `+401 MB while one client did not read /${'export '.repeat(12)}`),
-    untested('upload', 'no path|that takes one'),
+    row.found('grows', `+401 MB while one client did not read /${'export '.repeat(12)}`),
+    new Row('upload').untested('no path|that takes one'),
   ]
   for (const finding of findings)
     assert.ok(
@@ -127,7 +129,7 @@ test('a report: 80 columns, and a table for a comment', () => {
         .split('\n')
         .every((line) => line.length <= 80),
     )
-  assert.match(formatFinding(findings[0] ?? fine('', '')), /^slow reader {5}grows {5}\+401 MB while/)
+  assert.match(formatFinding(findings[0] ?? row.fine('')), /^slow reader {5}grows {5}\+401 MB while/)
   const table = formatMarkdown('node server.js', { runtime: 'Node 26.1.0', findings }, 84)
   assert.match(table, /^\| slow reader \| \*\*grows\*\* +\| \+401/m)
   assert.match(table, /\| no path\\\|that takes one/)

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { APPS } from '@startgrid/grid/apps.ts'
-import type { Nginx } from '@startgrid/nginx/find.ts'
-import type { AppFault } from '../src/app.ts'
 import type { Clients } from '../src/clients.ts'
-import { type Cell, FAULTS, formatMatrix, tryFaults } from '../src/matrix.ts'
+import { OF_APPS } from '../src/faults/apps.ts'
+import { formatApp } from '../src/report.ts'
+import { type Finding, Row, Subject, tryFaults } from '../src/subject.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 
@@ -31,68 +30,59 @@ test('words that are not understood: exit code 2 and what is right', () => {
 test('help names every fault, within 80 columns', () => {
   const { code, out } = cli('--help')
   assert.equal(code, 0)
-  for (const { name } of FAULTS) assert.match(out, new RegExp(`\\b${name}\\b`))
+  for (const { name } of OF_APPS) assert.match(out, new RegExp(`\\b${name}\\b`))
   assert.ok(out.split('\n').every((line) => line.length <= 80))
 })
 
-/** Tries something on two apps that are never started. @returns what is said of both */
-async function trial(parts: Partial<AppFault>, signal = new AbortController().signal) {
-  const cells: Cell[] = []
-  const fault: AppFault = { name: 'f', atOnce: 1, ...parts }
-  await tryFaults({
-    faults: [fault],
-    apps: APPS.slice(0, 2),
-    nginx: {} as Nginx, // none is started
-    signal,
-    onCell: (cell) => cells.push(cell),
-  })
-  return cells.map(({ state, findings }) => [state, ...findings].join(': '))
+/** One that is never started. */
+class Nobody extends Subject {
+  readonly routes = { headers: [], health: '/', page: { path: '/', status: 200 }, pages: [] }
+
+  start(): Promise<never> {
+    return Promise.reject(new Error('No such server.'))
+  }
 }
 
-test('nothing found: passed; something: failed; a fault that throws: failed', async () => {
-  assert.deepEqual(await trial({}), ['passed', 'passed'])
-  const said = async (parts: Partial<AppFault>) => (await trial(parts))[0]
-  assert.equal(await said({ runOnApp: async () => ['It fell.'] }), 'failed: It fell.')
-  const broken = { runOnApp: () => Promise.reject(new Error('No such thing.')) }
-  assert.equal(await said(broken), 'failed: No such thing.')
-  // What cannot be tried is not tried.
-  assert.equal(await said({ ...broken, absent: () => 'It has none.' }), 'absent: It has none.')
-})
+/** @returns what is said of two tries */
+async function trial(run: (subject: Subject) => Promise<Finding[]>, signal = new AbortController().signal) {
+  const faults = [
+    { name: 'f', seconds: 1, run },
+    { name: 'g', seconds: 1, run },
+  ]
+  const open = () => new Nobody(undefined, signal)
+  const findings = await tryFaults({ faults, signal, hasCopies: true, open, onFindings: () => {} })
+  return findings.map(({ kind, text }) => `${kind}: ${text}`)
+}
 
-test('an interruption ends a fault, and its cell does not count', async () => {
+test('an error is a fault, and an interruption ends a fault that waits for ever', async () => {
+  const row = new Row('r')
+  assert.deepEqual(await trial(async () => [row.fine('Yes.')]), ['ok: Yes.', 'ok: Yes.'])
+  const [first] = await trial(async (subject) => [row.fine(String(await subject.start()))])
+  assert.equal(first, 'fault: No such server.')
   const interruption = new AbortController()
-  const run = () => {
+  const forEver = () => {
     interruption.abort()
     return new Promise<never>(() => {})
   }
-  assert.deepEqual(await trial({ runOnApp: run }, interruption.signal), [])
+  assert.deepEqual(await trial(forEver, interruption.signal), [])
 })
 
 test('clients end with their fault, also when it throws', { timeout: 120_000 }, async () => {
   const started: Clients[] = []
-  await trial({
-    runOnApp: async (subject) => {
-      started.push(subject.clients({ target: { host: '127.0.0.1', port: 1 }, path: '/', kept: 2 }))
-      throw new Error('No such thing.')
-    },
+  await trial(async (subject) => {
+    const target = { host: '127.0.0.1', port: 1 }
+    started.push(subject.clients({ target, requests: [{ target: '/' }], count: 2, onSeen: () => {} }))
+    throw new Error('No such thing.')
   })
-  for (const clients of started) assert.equal((await clients.ended).responded, 0)
+  await Promise.all(started.map(({ ended }) => ended))
   assert.equal(started.length, 2)
 })
 
-test('the matrix: frameworks in columns, what failed below, 80 columns', () => {
-  const cells = APPS.flatMap(({ name: app, framework, role }): Cell[] => {
-    const known = { fault: 'stop', app, findings: [] }
-    if (framework !== 'njs') return [{ ...known, state: 'passed' }]
-    if (role !== 'hello')
-      return [{ ...known, fault: 'uncaught', state: 'absent', findings: ['It has none.'] }]
-    return [{ ...known, state: 'failed', findings: ['GET /json: 503.\nIts body was long.'] }]
-  })
-  const text = formatMatrix(['stop', 'uncaught'], cells)
-  const others = APPS.filter(({ framework }) => framework !== 'njs').length
-  assert.match(text, new RegExp(`^stop(?: +ok){${others / 3}} +1 FAIL$`, 'm'))
-  assert.match(text, /^uncaught {20,}absent\n\nuncaught {2}absent: It has none\.\nstop/m)
-  assert.match(text, /^stop {2}njs\/hello\n {2}GET \/json: 503\.\n {2}Its body was long\.$/m)
-  assert.match(text, new RegExp(`^${others} passed, 1 failed, 2 absent$`, 'm'))
-  assert.ok(text.split('\n').every((line) => line.length <= 80))
+test('an app is a line, and what is not in order in it', () => {
+  const [fine, found] = [new Row('abort').fine('It lives.'), new Row('stop').found('lost', '5 of 5 requests')]
+  assert.equal(formatApp('node/hello', [fine]), 'node/hello: 0 faults, 1 row tried\n')
+  assert.match(
+    formatApp('njs/hello', [fine, found]),
+    /^njs\/hello: 1 fault, 2 rows tried\nstop +lost +5 of 5 requests\n$/,
+  )
 })

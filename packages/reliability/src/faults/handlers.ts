@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { App } from '@startgrid/grid/apps.ts'
+import type { Runtime } from '@startgrid/grid/frameworks.ts'
 import type { Launch, Startable } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import type { AppFault, AppSubject } from '../app.ts'
+import type { AppSubject } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
+import { type Fault, Row } from '../subject.ts'
 
 const STARTER = fileURLToPath(new URL('../../fixtures/failing/', import.meta.url))
 
@@ -43,46 +45,42 @@ const STALLS: Failure = {
 }
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
-export const failingHandler: AppFault = {
-  name: 'failing-handler',
-  atOnce: 3,
-  absent: ({ runtime }) =>
-    runtime === 'nginx' ? 'NGINX itself responds and logs if a handler of njs fails.' : undefined,
-  async runOnApp(subject) {
-    const launched = await launch(subject, 'warn')
-    const findings = await judgeFailures(launched, EARLY)
-    // A body that fails is printed once more by an adapter (@hono/node-server), as text.
-    const text = launched
-      .output()
-      .split('\n')
-      .find((line) => line !== '' && !line.startsWith('{"level"'))
-    if (subject.app.runtime !== 'node') return findings
-    if (text !== undefined) findings.push(`It prints a line that is not JSON: ${text}`)
-    return [...findings, ...(await judgeFailures(launched, LATE))]
-  },
-}
+export const failingHandler = tryHandlers('failing-handler', {
+  level: 'warn', // only failures are logged
+  failuresOn: (runtime) => (runtime === 'node' ? [...EARLY, ...LATE] : EARLY),
+  onNginx: 'NGINX itself responds and logs if a handler of njs fails',
+  right: 'its client learns nothing but the status, and the log has the cause',
+})
 
 /** A handler that waits for something that never comes is given up, so that its client and its connection are free. */
-export const silentHandler: AppFault = {
-  name: 'silent-handler',
-  atOnce: 3,
-  absent: ({ runtime }) =>
-    runtime === 'nginx'
-      ? 'NGINX itself ends a handler of njs for which no event is left, with 500.'
-      : undefined,
-  async runOnApp(subject) {
-    // Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
-    return judgeFailures(
-      await launch(subject, 'info'),
-      subject.app.runtime === 'bun' ? [HANGS] : [HANGS, STALLS],
-    )
-  },
+export const silentHandler = tryHandlers('silent-handler', {
+  level: 'info', // what is given up has the line of its response
+  // Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
+  failuresOn: (runtime) => (runtime === 'bun' ? [HANGS] : [HANGS, STALLS]),
+  onNginx: 'NGINX itself ends a handler of njs for which no event is left',
+  right: 'it is given up',
+})
+
+interface Trial {
+  readonly level: 'info' | 'warn'
+  failuresOn(runtime: Runtime): readonly Failure[]
+  readonly onNginx: string
+  readonly right: string
 }
 
-/** @param level `warn`: only failures are logged. A handler that is given up has the line of its response. */
-function launch(subject: AppSubject, level: 'info' | 'warn'): Promise<Launch> {
-  const env = { FIXTURE_ROLE: subject.app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS), LOG_LEVEL: level }
-  return subject.launch({ env }, failingApp(subject.app))
+function tryHandlers(name: string, { level, failuresOn, onNginx, right }: Trial): Fault<AppSubject> {
+  const row = new Row(name)
+  return {
+    name,
+    seconds: 5,
+    async run(subject) {
+      const { app } = subject
+      if (app.runtime === 'nginx') return [row.untested(onNginx)]
+      const env = { FIXTURE_ROLE: app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS), LOG_LEVEL: level }
+      const launched = await subject.launch({ env }, failingApp(app))
+      return row.judge(await judgeFailures(launched, failuresOn(app.runtime)), right)
+    },
+  }
 }
 
 /** Makes every handler fail, one after the other, and looks at what clients and operators see. */
@@ -101,14 +99,15 @@ async function judgeFailures(launched: Launch, failures: readonly Failure[]): Pr
   await sleep(1_000) // a line may come after the response, and one too many after that
   for (const failure of failures) {
     const pattern = new RegExp(`${idOf(failure)}(?![\\w-])`)
-    const lines = launched
-      .output()
-      .split('\n')
-      .filter((line) => pattern.test(line))
-    if (lines.length !== 1)
-      findings.push(`${about(failure)}: ${lines.length} lines of the log have the id, not one.`)
-    else if (!lines[0]?.includes(failure.cause))
-      findings.push(`${about(failure)}: the log does not tell the cause: ${lines[0]}`)
+    const [line, ...more] =
+      launched
+        .output()
+        .match(/.+/g)
+        ?.filter((text) => pattern.test(text)) ?? []
+    if (line === undefined || more.length > 0)
+      findings.push(`${about(failure)}: ${line ? 1 + more.length : 0} lines of the log have the id, not one.`)
+    else if (!line.includes(failure.cause))
+      findings.push(`${about(failure)}: the log does not tell the cause: ${line}`)
   }
   const { exitCode } = launched.child
   return exitCode === null ? findings : [...findings, `The process has ended with ${exitCode}.`]

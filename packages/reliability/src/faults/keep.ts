@@ -2,21 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatMegabytes } from '@startgrid/cli/numbers.ts'
 import { currentMemory } from '@startgrid/machine/processes.ts'
 import { meanInterval } from '@startgrid/stats/estimate.ts'
-import type { Header } from '@startgrid/wire/request.ts'
+import type { Request } from '@startgrid/wire/request.ts'
 import { ask, hammer, watch } from '../clients.ts'
 import { countFiles } from '../footprint.ts'
 import type { Server } from '../routes.ts'
-import {
-  certain,
-  confirmed,
-  type Fault,
-  type Finding,
-  fine,
-  found,
-  type Subject,
-  untested,
-  warned,
-} from '../subject.ts'
+import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
 
 /** Requests before the first look: a runtime grows while it becomes warm. */
 const WARM = { count: 8_000, ms: 5_000 }
@@ -37,21 +27,23 @@ const STREAM = { ms: 6_000, bytes: 400e6 }
 const STREAM_LEAST = 100e6
 const STREAM_PART = 0.5
 
+const memory = new Row('memory')
+const streamed = new Row('stream memory')
+
 /** What was served is forgotten. */
 export const keep: Fault = {
   name: 'keep',
-  atOnce: 2,
+  seconds: 45,
   async run(subject) {
     return [
-      ...(await confirmed('memory', () => tryRequests(subject))),
-      ...(await confirmed('stream memory', () => tryStream(subject))),
+      ...(await memory.confirmed(() => tryRequests(subject))),
+      ...(await streamed.confirmed(() => tryStream(subject))),
     ]
   },
 }
 
 /** A leak on every path shows soonest where most requests are served; one on some pages shows only there. */
-async function tryRequests(subject: Subject): Promise<Finding[]> {
-  const row = 'memory'
+async function tryRequests(subject: Subject): Promise<Finding> {
   const server = await subject.start()
   const { headers, pages, health } = subject.routes
   const requests = pages.map(({ path }) => ({ target: path, headers }))
@@ -63,32 +55,29 @@ async function tryRequests(subject: Subject): Promise<Finding[]> {
   if (!isAll && !isKept(series[0] ?? [])) series.push(await follow(server, requests, PAGES))
   const sent = series.flat(2).reduce((sum, { count }) => sum + count, 0)
   const reason = server.whyEnded()
-  if (reason !== undefined) return [certain(row, 'dies', `under ${sent} requests in turn: ${reason}`)]
+  if (reason !== undefined) return memory.certain('dies', `under ${sent} requests in turn: ${reason}`)
   await sleep(300)
-  const open = (countFiles(server.pids()) ?? 0) - (files ?? 0)
+  const open = countFiles(server.pids()) - files
   if (open > sent / 50)
-    return [found(row, 'keeps', `${open} more files or sockets are open after ${sent} requests`)]
+    return memory.found('keeps', `${open} more files or sockets are open after ${sent} requests`)
   const kept = series.find(isKept)
   const judged = kept === undefined ? series.map((looks) => looks.slice(-1)) : [kept.filter(grows).slice(-1)]
   const [most] = judged
     .map(([rounds = []]) => intervalOf(rounds))
     .toSorted((a, b) => (b.high ?? 0) - (a.high ?? 0))
   if (most === undefined || most.low === null || most.high === null || Number.isNaN(most.value))
-    return [untested(row, 'its memory cannot be read here')]
+    return memory.untested('its memory cannot be read here')
   const kB = (bytes: number) => (bytes / 1_024).toFixed(1)
   const said = `${kB(most.value)} KB (${kB(most.low)}–${kB(most.high)}) per request`
   const path = kept === series[0] ? quickest.target : 'its pages'
-  if (kept !== undefined) return [found(row, 'keeps', `${said} of ${path}, again and again`)]
-  if (most.high > UNDECIDED) return [warned(row, `undecided: ${said} after ${sent} requests`)]
-  return [fine(row, `keeps at most ${kB(Math.max(most.high, LEAST))} KB per request (${sent} requests)`)]
+  if (kept !== undefined) return memory.found('keeps', `${said} of ${path}, again and again`)
+  if (most.high > UNDECIDED) return memory.warned(`undecided: ${said} after ${sent} requests`)
+  return memory.fine(`keeps at most ${kB(Math.max(most.high, LEAST))} KB per request (${sent} requests)`)
 }
 
 /** By the best of three looks. */
-async function quickestOf(
-  { target }: Server,
-  requests: readonly { target: string; headers: readonly Header[] }[],
-): Promise<{ target: string; headers: readonly Header[] }> {
-  let [quickest, least] = [requests[0] ?? { target: '/', headers: [] }, Number.POSITIVE_INFINITY]
+async function quickestOf({ target }: Server, requests: readonly Request[]): Promise<Request> {
+  let [quickest, least] = [requests[0] ?? { target: '/' }, Number.POSITIVE_INFINITY]
   for (const request of [...requests, ...requests, ...requests]) {
     const beganAt = performance.now()
     await ask(target, request)
@@ -106,7 +95,7 @@ interface Round {
 /** @returns the rounds of each look. A cache fills once, and a heap grows for a while, so the next look is longer. */
 async function follow(
   server: Server,
-  requests: readonly { target: string }[],
+  requests: readonly Request[],
   { count, ms }: typeof QUICK,
 ): Promise<Round[][]> {
   const looks: Round[][] = []
@@ -150,11 +139,10 @@ function isKept(looks: readonly Round[][]): boolean {
 }
 
 /** What a long stream has sent is no longer needed. */
-async function tryStream(subject: Subject): Promise<Finding[]> {
-  const row = 'stream memory'
+async function tryStream(subject: Subject): Promise<Finding> {
   const { headers, stream, download } = subject.routes
   const path = stream ?? (download !== undefined && download.bytes > 10e6 ? download.path : undefined)
-  if (path === undefined) return [untested(row, 'no path that streams (--stream /path)')]
+  if (path === undefined) return streamed.untested('no path that streams (--stream /path)')
   const { target, pids } = await subject.start()
   const before = currentMemory(pids()) ?? 0
   let most = before
@@ -162,8 +150,9 @@ async function tryStream(subject: Subject): Promise<Finding[]> {
     most = Math.max(most, currentMemory(pids()) ?? 0)
   }, 100)
   const { bytes } = await watch(target, { target: path, headers }, STREAM).finally(() => clearInterval(timer))
-  if (bytes < STREAM_LEAST) return [untested(row, `${path} sends less than 100 MB in ${STREAM.ms / 1_000} s`)]
+  if (bytes < STREAM_LEAST)
+    return streamed.untested(`${path} sends less than 100 MB in ${STREAM.ms / 1_000} s`)
   const grown = most - before
   const said = `+${formatMegabytes(grown)} MB while a client read ${formatMegabytes(bytes)} MB of ${path}`
-  return [grown > STREAM_PART * bytes ? found(row, 'keeps', said) : fine(row, said)]
+  return grown > STREAM_PART * bytes ? streamed.found('keeps', said) : streamed.fine(said)
 }

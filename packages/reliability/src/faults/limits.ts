@@ -3,56 +3,36 @@ import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import { connect } from '@startgrid/wire/target.ts'
-import type { AppFault, AppSubject } from '../app.ts'
-import { ask, findFailures, LIGHT, outcomeOf, type Seen } from '../clients.ts'
+import { type AppSubject, LIGHT } from '../app.ts'
+import { ask, outcomeOf, type Seen } from '../clients.ts'
+import { type Fault, Row } from '../subject.ts'
+import { openSenders } from './slow.ts'
 
-/** What slow clients send at one byte per second, and seconds after which the last must be cut off: longer than the apps take alone (15 and 65). */
-const WAYS = { headers: 45, body: 90 } as const
-type Way = keyof typeof WAYS
+/** Seconds after which the last slow client must be cut off: longer than the apps take alone (15 and 65). */
+const HEAD_S = 45
+const BODY_S = 90
 
-const CLIENTS = 45
-
-/** Clients that take or send one byte per second hold connections for hours unless they are cut off. */
-export async function cutsOff(subject: AppSubject): Promise<string[]> {
-  // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
-  const ways: Way[] = subject.app.runtime === 'node' ? ['headers', 'body'] : ['headers']
-  const findings = await Promise.all(ways.map((way) => judgeWay(subject, way)))
-  return findings.flat()
-}
-
-/** Clients that are slow in one way, until the app has let go of them. */
-async function judgeWay(subject: AppSubject, way: Way): Promise<string[]> {
-  const path = LIGHT[subject.app.role]
-  const limitS = WAYS[way]
-  const { target } = await subject.launch({ env: NEVER_SHED, timeoutMs: 120_000 }) // many apps start at once
-  const others = subject.clients({ target, path, kept: 1, fresh: 1, pauseMs: 500 })
-  const sockets = new Set(Array.from({ length: CLIENTS }, () => connect(target)))
-  for (const socket of sockets) {
-    socket.on('error', () => {}).once('close', () => sockets.delete(socket)) // being cut off
-    socket.resume().write(opening(way, path))
-  }
-  const drip = setInterval(() => {
-    for (const socket of sockets) socket.write('a')
-  }, 1_000)
-  const findings: string[] = []
-  try {
-    await until('some are left', () => sockets.size === 0, limitS, 500)
-  } catch {
-    findings.push(
-      `${limitS} s after ${CLIENTS} clients came, ${sockets.size} of their connections are open: ${way} at 1 byte/s.`,
-    )
-  } finally {
-    clearInterval(drip)
-    for (const socket of sockets) socket.destroy()
-  }
-  return [...findings, ...findFailures(await others.stop(), `beside slow ${way}`)]
-}
-
-/** What they send at once: a beginning. */
-function opening(way: Way, path: string): string {
-  if (way === 'headers') return `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-slow: `
-  return `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 60000\r\n\r\n`
+/** Clients that send one byte per second hold connections for hours unless they are cut off. */
+export const timeLimits: Fault<AppSubject> = {
+  name: 'time-limits',
+  seconds: 90,
+  async run(subject) {
+    const { role, runtime } = subject.app
+    const problems: string[] = []
+    const { target } = await subject.launch({ env: NEVER_SHED })
+    const judge = async (kind: 'half a request' | 'half a body', seconds: number) => {
+      const opened = openSenders(target, LIGHT[role], [kind])
+      const areCut = until('some are left', () => opened.count() === 0, seconds, 500)
+      await areCut.catch(() =>
+        problems.push(`${opened.count()} connections that send ${kind} are open after ${seconds} s.`),
+      )
+      opened.close()
+    }
+    // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
+    const body = runtime === 'node' ? judge('half a body', BODY_S) : undefined
+    await Promise.all([judge('half a request', HEAD_S), body])
+    return new Row('time-limits').judge(problems, 'heads and bodies at a byte per second are cut off')
+  },
 }
 
 /** Milliseconds of pause after a response: a client that is refused asks three times per second. */
@@ -69,47 +49,46 @@ const PROBES = 10
 const PATIENCE_S = 30
 
 /** More clients than an app can serve: it refuses pages early, serves the others and probes, and recovers when the clients leave. */
-export const overload: AppFault = {
+export const overload: Fault<AppSubject> = {
   name: 'overload',
-  atOnce: 1,
-  absent: ({ role }) => (role === 'ssr' ? undefined : 'Only pages are shed.'),
-  async runOnApp(subject) {
+  seconds: 10,
+  isAlone: true,
+  async run(subject) {
+    const row = new Row('overload')
+    if (subject.app.role !== 'ssr') return [row.untested('only pages are shed')]
     const { target, child } = await subject.launch({ env: { MAX_QUEUE_WAIT_MS: LIMIT_MS } })
     // njs renders ten times slower, and cannot refuse so many.
-    const [path, kept] = subject.app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]
-    const findings = new Set<string>()
+    const [path, count] = subject.app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]
+    const problems = new Set<string>()
     let refusal: Seen | undefined
     // So many pages without a refusal: an app that sheds refuses the last of those who come together.
-    const enough = 4 * kept
-    let [before, served, probes] = [0, 0, 0]
-    const neverSheds = Promise.withResolvers<void>()
+    const enough = 4 * count
+    let [before, served] = [0, 0]
     const onSeen = (seen: Seen) => {
-      if (seen.status === 503) refusal ??= seen
-      else if (refusal !== undefined && seen.status === 200) served += 1
-      else if (refusal === undefined && seen.status === 200 && ++before === enough) neverSheds.resolve()
+      if (seen.error !== undefined || (seen.status !== 200 && seen.status !== 503))
+        problems.add(`GET ${path} gets ${outcomeOf(seen)} during the overload.`)
+      else if (seen.status === 503) refusal ??= seen
+      else if (refusal !== undefined) served += 1
+      else before += 1
     }
-    const crowd = subject.clients({ target, path, kept, pauseMs: PAUSE_MS, statuses: [200, 503], onSeen })
-    const hasServed = async () => {
-      const probe = await ask(target, '/livez')
-      if (probe.status !== 200) findings.add(`/livez got ${outcomeOf(probe)}.`)
-      probes += 1
-      return before >= enough || (served >= SERVED && probes >= PROBES)
+    const requests = [{ target: path }]
+    const crowd = subject.clients({ target, requests, count, pauseMs: PAUSE_MS, onSeen })
+    const deadline = performance.now() + 1_000 * PATIENCE_S
+    for (let probes = 0; before < enough && (served < SERVED || probes < PROBES); probes++) {
+      const probe = await ask(target, '/livez', { timeoutMs: 5_000 })
+      if (probe.status !== 200) problems.add(`/livez got ${outcomeOf(probe)}.`)
+      if (performance.now() > deadline) break
     }
-    const sheds = until('it has not shed', hasServed, PATIENCE_S).catch(() => {})
-    await Promise.race([sheds, neverSheds.promise]) // where nothing is shed, a probe waits for long as well
-    if (refusal === undefined) findings.add('No page was refused with 503.')
-    else if (served < SERVED) findings.add(`Fewer than ${SERVED} pages were served after a refusal.`)
-    const tally = await crowd.stop()
+    if (refusal === undefined) problems.add('No page was refused with 503.')
+    else if (served < SERVED) problems.add(`Fewer than ${SERVED} pages were served after a refusal.`)
+    await crowd.stop()
     const isBack = async () => (await ask(target, path)).status === 200
     await until('no page is served', isBack, PATIENCE_S).catch(() =>
-      findings.add('After the overload no page is served.'),
+      problems.add('After the overload no page is served.'),
     )
-    if (child.exitCode !== null) findings.add(`It ended with ${child.exitCode}.`)
-    return [
-      ...findings,
-      ...findFailures(tally, 'during the overload'),
-      ...(refusal === undefined ? [] : judgeRefusal(refusal)),
-    ]
+    if (child.exitCode !== null) problems.add(`It ended with ${child.exitCode}.`)
+    for (const problem of refusal === undefined ? [] : judgeRefusal(refusal)) problems.add(problem)
+    return row.judge(problems, 'some pages are refused, others and probes are served')
   },
 }
 

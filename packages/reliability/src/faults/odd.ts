@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Header, type Request, requestBytes } from '@startgrid/wire/request.ts'
-import { authority, connect } from '@startgrid/wire/target.ts'
-import { ask } from '../clients.ts'
+import type { Header, Request } from '@startgrid/wire/request.ts'
+import { ask, send } from '../clients.ts'
 import { type Routes, type Server, uploadOf } from '../routes.ts'
-import { certain, type Fault, type Finding, fine, found, type Subject } from '../subject.ts'
+import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
 
 /** A request that has killed or stopped a server somewhere. */
 interface Input extends Request {
@@ -25,18 +24,21 @@ const MOST = 3
 const LATER_MS = 250
 const TOGETHER = 10
 
+const row = new Row('odd')
+
 /** Requests that no browser sends: it lives, and serves others. */
 export const odd: Fault = {
   name: 'odd',
-  atOnce: 3,
+  seconds: 10,
+  isAlone: true,
   async run(subject) {
-    const { deadly = [], health } = subject.routes
-    const findings: Finding[] = deadly.map((what) => certain('odd', 'dies', what))
+    const { deadly = [], health, page } = subject.routes
+    const findings: Finding[] = deadly.map((what) => row.certain('dies', what))
     const inputs = inputsFor(subject.routes)
     let server = await subject.start()
     const usual: number[] = []
     for (let tried = 0; tried < 8; tried++)
-      usual.push(await waitBeside(subject, server, { target: subject.routes.pages[0]?.path ?? health }))
+      usual.push(await waitBeside(subject, server, { target: page.path }))
     // The slowest: a limit for a server that is slow by itself, and for a busy machine.
     const baseline = Math.max(...usual)
     const limit = Math.min(HEALTH_MS, Math.max(UNNOTICED_MS, TIMES * baseline))
@@ -47,7 +49,7 @@ export const odd: Fault = {
         if (wait === undefined) continue
         const said = wait >= HEALTH_MS ? 'does not respond within 2 s' : `waits for ${Math.round(wait)} ms`
         const beside = `${Math.ceil(baseline)} ms beside plain requests`
-        findings.push(found('odd', 'hangs', `${input.what}: ${health} ${said}, and ${beside}`))
+        findings.push(row.found('hangs', `${input.what}: ${health} ${said}, and ${beside}`))
         server = await subject.start()
       }
       await sleep(LATER_MS)
@@ -56,7 +58,7 @@ export const odd: Fault = {
       server = await subject.start()
     }
     if (findings.length > 0) return findings
-    return [fine('odd', `${inputs.length} odd requests: it lives, and ${health} responds meanwhile`)]
+    return [row.fine(`${inputs.length} odd requests: it lives, and ${health} responds meanwhile`)]
   },
 }
 
@@ -78,13 +80,8 @@ async function shortestWait(
 /** Sends an input, and asks for health meanwhile. @returns how long that took */
 async function waitBeside({ routes }: Subject, { target }: Server, input: Request): Promise<number> {
   const { headers, health } = routes
-  const bytes = requestBytes({ ...input, headers: [...headers, ...(input.headers ?? [])] }, authority(target))
-  const sockets = Array.from({ length: COPIES }, () =>
-    connect(target)
-      .on('error', () => {})
-      .resume(),
-  )
-  for (const socket of sockets) socket.write(bytes)
+  const request = { ...input, headers: [...headers, ...(input.headers ?? [])] }
+  const sockets = Array.from({ length: COPIES }, () => send(target, request))
   await sleep(3)
   const beganAt = performance.now()
   await ask(target, { target: health, headers }, { timeoutMs: HEALTH_MS })
@@ -100,9 +97,9 @@ async function nameDeadly(subject: Subject, suspects: readonly Input[]): Promise
     await waitBeside(subject, server, input)
     await sleep(LATER_MS)
     const reason = server.whyEnded()
-    if (reason !== undefined) return certain('odd', 'dies', `${input.what}: ${reason}`)
+    if (reason !== undefined) return row.certain('dies', `${input.what}: ${reason}`)
   }
-  return certain('odd', 'dies', `several of these together: ${suspects.map(({ what }) => what).join('; ')}`)
+  return row.certain('dies', `several of these together: ${suspects.map(({ what }) => what).join('; ')}`)
 }
 
 const LONG = 15_000
@@ -110,7 +107,7 @@ const SPACES = `x${' '.repeat(LONG)}x`
 const DIGITS = '9'.repeat(LONG)
 
 /** In less than 16 KiB, which Node allows. */
-const MANY = Array.from({ length: 2_000 }, (_, index): Header => [index.toString(36).padStart(3, '0'), '1'])
+const MANY = Array.from({ length: 2_000 }, (_, index): Header => [index.toString(36), '1'])
 
 const UPGRADE: readonly Header[] = [
   ['connection', 'Upgrade'],
@@ -175,17 +172,12 @@ const HEADERS: readonly (readonly [name: string, ...values: string[]])[] = [
   ['next-action', 'x'],
 ]
 
-/** Of a POST. */
-const TYPES = [
-  '',
-  ';',
-  '/',
-  'multipart/form-data',
-  'application/json; charset=none',
-  `text/html;${' '.repeat(LONG)}x`,
-  `a/b; c="${'\\"'.repeat(7_000)}`,
+/** Headers of a POST. */
+const OF_POST: readonly (readonly [name: string, ...values: string[]])[] = [
+  ['content-type', '', ';', '/', 'multipart/form-data', 'application/json; charset=none'],
+  ['content-type', `text/html;${' '.repeat(LONG)}x`, `a/b; c="${'\\"'.repeat(7_000)}`],
+  ['content-encoding', 'gzip', 'br', 'deflate, gzip, x'],
 ]
-const CODINGS = ['gzip', 'br', 'deflate, gzip, x']
 
 /** Of an upgrade. */
 const EXTENSIONS = [
@@ -193,107 +185,89 @@ const EXTENSIONS = [
   `permessage-deflate;${' '.repeat(LONG)}x`,
 ]
 
-const PART = '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nabc'
 const DISPOSITION = 'content-disposition: form-data; name'
 
-/** Bodies of a POST by what they are. */
-const BODIES: readonly (readonly [type: string, what: string, body: string | Uint8Array])[] = [
-  ['application/json', 'deep JSON', `${'['.repeat(40_000)}${']'.repeat(40_000)}`],
-  ['application/json', 'JSON that is cut off', '{"a":'],
-  ['application/json', 'a number of 80,000 digits', `{"id":${'9'.repeat(80_000)}}`],
-  ['application/json', 'a prototype', '{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}},"then":1}'],
-  ['application/json', 'null', 'null'],
-  ['application/json', 'nothing', ''],
-  ['application/json', 'JSON that is no UTF-8', Buffer.from([0x22, 0xff, 0xfe, 0x22])],
-  ...['null', '{}', '[[]]', '1e999', `"${'a@'.repeat(3_000)}!"`, `"x${' '.repeat(6_000)}x"`].map(
-    (value) =>
-      [
-        'application/json',
-        `fields that are ${short(value)}`,
-        `{${NAMES.map((name) => `"${name}":${value}`).join()}}`,
-      ] as const,
-  ),
-  ['application/x-www-form-urlencoded', 'a form with a deep name', `a${'[b]'.repeat(20_000)}=c`],
-  ['application/x-www-form-urlencoded', 'a form of 20,000 fields', 'a&'.repeat(20_000)],
-  ['application/x-www-form-urlencoded', 'a form with broken escapes', 'a=%&%=%FF&b=%C0%AF'],
-  ['multipart/form-data; boundary=x', 'multipart that is cut off', PART],
-  [
-    'multipart/form-data; boundary=x',
-    'multipart with a broken head',
-    `--x\r\n${DISPOSITION}=\r\n:\r\n\r\n--x--`,
-  ],
-  [
-    'multipart/form-data; boundary=x',
-    'multipart with a head of a space',
-    `--x\r\n ${DISPOSITION}="a"\r\n\r\n1\r\n--x--\r\n`,
-  ],
-  ['multipart/form-data; boundary=x', 'multipart without a head', '--x\r\n\r\n\r\n--x--\r\n'],
-  [
-    'multipart/form-data; boundary=x',
-    'a file without a name',
-    `--x\r\n${DISPOSITION}=""; filename="a"\r\n\r\n1\r\n--x--\r\n`,
-  ],
-  [
-    'multipart/form-data; boundary=x',
-    'a field of a prototype',
-    `--x\r\n${DISPOSITION}="__proto__[a]"\r\n\r\n1\r\n--x--\r\n`,
-  ],
-  ['application/json', 'a body longer than announced', '{}GET'],
-]
+/** Bodies of a POST, by their type and what they are. */
+const BODIES: Readonly<Record<string, Readonly<Record<string, string | Uint8Array>>>> = {
+  'application/json': {
+    'deep JSON': `${'['.repeat(40_000)}${']'.repeat(40_000)}`,
+    'JSON that is cut off': '{"a":',
+    'a number of 80,000 digits': `{"id":${'9'.repeat(80_000)}}`,
+    'a prototype': '{"__proto__":{"a":1},"constructor":{"prototype":{"a":1}},"then":1}',
+    null: 'null',
+    nothing: '',
+    'JSON that is no UTF-8': Buffer.from([0x22, 0xff, 0xfe, 0x22]),
+    'a body longer than announced': '{}GET',
+    'fields that are null': fieldsOf('null'),
+    'fields that are objects': fieldsOf('{}'),
+    'fields that are deep lists': fieldsOf('[[]]'),
+    'fields that are infinite': fieldsOf('1e999'),
+    'fields that are long addresses': fieldsOf(`"${'a@'.repeat(3_000)}!"`),
+    'fields that are spaces': fieldsOf(`"x${' '.repeat(6_000)}x"`),
+  },
+  'application/x-www-form-urlencoded': {
+    'a form with a deep name': `a${'[b]'.repeat(20_000)}=c`,
+    'a form of 20,000 fields': 'a&'.repeat(20_000),
+    'a form with broken escapes': 'a=%&%=%FF&b=%C0%AF',
+  },
+  'multipart/form-data; boundary=x': {
+    'multipart that is cut off': `--x\r\n${DISPOSITION}="file"; filename="a"\r\n\r\nabc`,
+    'multipart with a broken head': `--x\r\n${DISPOSITION}=\r\n:\r\n\r\n--x--`,
+    'multipart with a head of a space': `--x\r\n ${DISPOSITION}="a"\r\n\r\n1\r\n--x--\r\n`,
+    'multipart without a head': '--x\r\n\r\n\r\n--x--\r\n',
+    'a file without a name': `--x\r\n${DISPOSITION}=""; filename="a"\r\n\r\n1\r\n--x--\r\n`,
+    'a field of a prototype': `--x\r\n${DISPOSITION}="__proto__[a]"\r\n\r\n1\r\n--x--\r\n`,
+  },
+}
+
+function fieldsOf(value: string): string {
+  return `{${NAMES.map((name) => `"${name}":${value}`).join()}}`
+}
 
 /** The fixed set, for what this server has. */
-function inputsFor({ pages, stream, upload, health }: Routes): Input[] {
-  const first = pages[0]?.path ?? health
-  const paths = [...new Set([...pages.map(({ path }) => path), stream ?? first])].slice(0, 6)
-  const of = (name: string, value: string): Input => ({
-    what: `${name}: ${short(value)}`,
-    target: first,
-    headers: [[name, value]],
-  })
-  const get = (target: string): Input => ({ what: `GET ${short(target)}`, target })
-  const posts = [...new Set([upload?.path ?? first, first])].flatMap((target) =>
-    BODIES.map(
-      ([type, what, body]): Input => ({
-        what: `POST ${target}: ${what}`,
-        method: 'POST',
-        target,
-        headers: [['content-type', type]],
-        body,
+function inputsFor({ page, pages, stream, upload }: Routes): Input[] {
+  const target = page.path
+  const paths = [...new Set([...pages.map(({ path }) => path), stream ?? target])].slice(0, 6)
+  const of = (name: string, value: string): Input => {
+    return { what: `${name}: ${short(value)}`, target, headers: [[name, value]] }
+  }
+  const get = (path: string): Input => ({ what: `GET ${short(path)}`, target: path })
+  const upgrade = (path: string): Input => ({ what: `an upgrade of ${path}`, target: path, headers: UPGRADE })
+  const posts = [...new Set([upload?.path ?? target, target])].flatMap((path) =>
+    Object.entries(BODIES).flatMap(([type, bodies]) =>
+      Object.entries(bodies).map(([what, body]): Input => {
+        const headers: Header[] = [['content-type', type]]
+        return { what: `POST ${path}: ${what}`, method: 'POST', target: path, headers, body }
       }),
     ),
   )
   return [
-    { what: 'an upgrade with 2,000 headers', target: first, headers: [...MANY, ...UPGRADE] },
-    { what: '2,000 headers', target: first, headers: MANY },
-    ...[...paths, '/ws', '/socket.io/?EIO=4&transport=websocket'].map((target) => ({
-      what: `an upgrade of ${target}`,
-      target,
-      headers: UPGRADE,
-    })),
+    { what: 'an upgrade with 2,000 headers', target, headers: [...MANY, ...UPGRADE] },
+    { what: '2,000 headers', target, headers: MANY },
+    ...[...paths, '/ws', '/socket.io/?EIO=4&transport=websocket'].map(upgrade),
     ...paths.flatMap((path) => {
       const [bare = ''] = path.split('?')
       return VALUES.flatMap((value) => [
         {
-          ...get(`${bare}?${NAMES.map((name) => `${name}=${value}`).join('&')}`),
           what: `GET ${bare} with ${short(value)} in its query`,
+          target: `${bare}?${NAMES.map((name) => `${name}=${value}`).join('&')}`,
         },
         get(path.replaceAll(/=[^&]*/g, () => `=${value}`)),
         get(`${bare.replace(/\/$/, '')}/${value}`),
       ])
     }),
     ...TARGETS.map(get),
-    ...METHODS.map((method) => ({ what: method, method, target: first })),
+    ...METHODS.map((method) => ({ what: method, method, target })),
     ...HEADERS.flatMap(([name, ...values]) => values.map((value) => of(name, value))),
     ...EXTENSIONS.map((value) => {
-      const { what, ...request } = of('sec-websocket-extensions', value)
-      return { ...request, what, headers: [...UPGRADE, ...(request.headers ?? [])] }
+      const extension: Header = ['sec-websocket-extensions', value]
+      return { what: extension.map(short).join(': '), target, headers: [...UPGRADE, extension] }
     }),
-    ...TYPES.map((value) => ({ ...of('content-type', value), method: 'POST', body: '{"a":1}' })),
-    ...CODINGS.map((value) => ({ ...of('content-encoding', value), method: 'POST', body: '{"a":1}' })),
+    ...OF_POST.flatMap(([name, ...values]) =>
+      values.map((value) => ({ ...of(name, value), method: 'POST', body: '{"a":1}' })),
+    ),
     ...posts,
-    ...(upload === undefined
-      ? []
-      : [{ ...uploadOf(upload, [], 'a', 100_000), what: 'an upload that is cut off' }]),
+    ...(upload ? [{ ...uploadOf(upload, [], 'a', 100_000), what: 'an upload that is cut off' }] : []),
   ]
 }
 

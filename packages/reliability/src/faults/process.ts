@@ -11,8 +11,10 @@ import {
   type Startable,
 } from '@startgrid/grid/launcher.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
-import type { AppFault, AppSubject } from '../app.ts'
-import { ask, findFailures, LIGHT, PATIENCE } from '../clients.ts'
+import type { Target } from '@startgrid/wire/target.ts'
+import { type AppSubject, LIGHT } from '../app.ts'
+import { ask, outcomeOf, PATIENCE, type Seen } from '../clients.ts'
+import { type Fault, Row } from '../subject.ts'
 
 /** The option that has an app's runtime load a file first; the app does not know. */
 const PRELOAD = fileURLToPath(new URL('../../fixtures/preload/uncaught.ts', import.meta.url))
@@ -24,16 +26,14 @@ const CAUSES = [
 ] as const
 
 /** After an error outside a request, the state of the process is unknown. So the app logs it, finishes its responses, and exits. */
-export const uncaught: AppFault = {
+export const uncaught: Fault<AppSubject> = {
   name: 'uncaught',
-  atOnce: 3,
-  absent: ({ runtime }) =>
-    runtime === 'nginx'
-      ? 'A script of njs runs only inside a request. When a worker of NGINX dies, its master starts another.'
-      : undefined,
-  async runOnApp(subject) {
-    const findings = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))
-    return findings.flat()
+  seconds: 5,
+  async run(subject) {
+    const row = new Row('uncaught')
+    if (subject.app.runtime === 'nginx') return [row.untested('a script of njs runs only inside a request')]
+    const problems = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))
+    return row.judge(problems.flat(), 'it logs the cause, finishes its responses, and ends with 1')
   },
 }
 
@@ -69,21 +69,21 @@ async function judgeCause(
 }
 
 /** An app that cannot start says why once, in words, and does not hang or print a stack. */
-export const refusedStart: AppFault = {
+export const refusedStart: Fault<AppSubject> = {
   name: 'refused-start',
-  atOnce: 2,
-  async runOnApp(subject) {
+  seconds: 5,
+  async run(subject) {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const address = taken.address()
     const port = String(typeof address === 'object' ? address?.port : '')
-    const findings = [
+    const problems = [
       ...(await judgeStart(subject, 'With a port that is taken', { env: { PORT: port } })),
       ...(await judgeStart(subject, 'With PORT=99999', { env: { PORT: '99999' } })),
       ...(await judgeStart(subject, "As role 'nobody'", {}, { ...subject.app, role: 'nobody' })),
     ]
     taken.close()
-    return findings
+    return new Row('refused-start').judge(problems, 'it says why in a sentence, and ends with 1')
   },
 }
 
@@ -111,28 +111,42 @@ const ENDING_MS = 30_000
 const DRAIN = { SHUTDOWN_TIMEOUT_MS: '60000', SHUTDOWN_DELAY_MS: '3000' }
 
 /** Clients that open connections go on until readiness fails, as a load balancer does. A person who does not want to wait sends the signal again. */
-export async function drains(subject: AppSubject): Promise<string[]> {
-  const launched = await subject.launch({ env: { ...NEVER_SHED, ...DRAIN } })
-  const clients = { path: LIGHT[subject.app.role], kept: 5, fresh: 5 }
-  const direct = subject.clients({ target: launched.target, ...clients })
-  const proxied = subject.clients({ target: await subject.front(launched.target), ...clients })
-  const bothResponded = () => direct.responded >= 100 && proxied.responded >= 100
-  await until('one of both ways has not had 100 responses', bothResponded)
-  const ending = findBadEnding(launched, 0)
-  await untilUnready(launched)
-  const [tally, proxiedTally] = await Promise.all([direct.stop(), proxied.stop()])
-  const findings = [
-    ...(await ending),
-    ...findFailures(tally, 'before readiness failed'),
-    ...findFailures(proxiedTally, 'behind NGINX, before readiness failed'),
-  ]
-  const isError = (line: string) => /"level":[56]0/.test(line) || /^\s+at /.test(line)
-  const error = launched.output().split('\n').find(isError)
-  if (error !== undefined) findings.push(`It logged an error: ${error}`)
-  const hurried = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '120000' } })
-  void hurried.stop()
-  await untilUnready(hurried)
-  return [...findings, ...(await findBadEnding(hurried, 1))]
+export const drain: Fault<AppSubject> = {
+  name: 'drain',
+  seconds: 10,
+  async run(subject) {
+    const launched = await subject.launch({ env: { ...NEVER_SHED, ...DRAIN } })
+    const requests = [{ target: LIGHT[subject.app.role] }]
+    const problems = new Set<string>()
+    const clientsOf = async (target: Target, where: string) => {
+      let responded = 0
+      const onSeen = (seen: Seen) => {
+        if (seen.status === 200 && seen.error === undefined) responded++
+        else problems.add(`${where} a request got ${outcomeOf(seen)} before readiness failed.`)
+      }
+      const clients = [Number.POSITIVE_INFINITY, 1].map((perConnection) =>
+        subject.clients({ target, requests, count: 5, perConnection, pauseMs: 50, onSeen }),
+      )
+      await until('there have not been 100 responses', () => responded >= 100)
+      return clients
+    }
+    const clients = [
+      ...(await clientsOf(launched.target, 'Directly')),
+      ...(await clientsOf(await subject.front(launched.target), 'Behind NGINX')),
+    ]
+    const ending = findBadEnding(launched, 0)
+    await untilUnready(launched)
+    await Promise.all(clients.map((one) => one.stop()))
+    for (const problem of await ending) problems.add(problem)
+    const isError = (line: string) => /"level":[56]0/.test(line) || /^\s+at /.test(line)
+    const error = launched.output().split('\n').find(isError)
+    if (error !== undefined) problems.add(`It logged an error: ${error}`)
+    const hurried = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '120000' } })
+    void hurried.stop()
+    await untilUnready(hurried)
+    for (const problem of await findBadEnding(hurried, 1)) problems.add(problem)
+    return new Row('drain').judge(problems, 'no request is lost until readiness fails, and it ends with 0')
+  },
 }
 
 /** Readiness fails, or all is over too soon. */

@@ -1,31 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatMegabytes } from '@startgrid/cli/numbers.ts'
 import { currentMemory } from '@startgrid/machine/processes.ts'
-import { requestBytes } from '@startgrid/wire/request.ts'
-import { authority, connect } from '@startgrid/wire/target.ts'
-import { ask, outcomeOf, watch } from '../clients.ts'
-import {
-  certain,
-  confirmed,
-  type Fault,
-  type Finding,
-  fine,
-  found,
-  type Subject,
-  untested,
-} from '../subject.ts'
+import type { Target } from '@startgrid/wire/target.ts'
+import { ask, outcomeOf, send, watch } from '../clients.ts'
+import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
 
 /** Connections of each kind: fewer than 100 in all, where some servers stop to accept. */
 const SENDERS = 30
 
-/** What they send at once; then a byte per second. */
+/** What they send at once; then a byte per second, but for the first. */
 const KINDS = {
-  silent: () => '',
+  nothing: () => '',
   'half a request': (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-slow: `,
   'half a body': (path: string) =>
     `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 60000\r\n\r\na`,
 } as const
-type SenderKind = keyof typeof KINDS
+type Kind = keyof typeof KINDS
 
 /** Milliseconds in which health must respond beside slow senders, or this many times its own baseline. */
 const HEALTH_MS = 2_000
@@ -35,86 +25,80 @@ const TIMES = 20
 const GROWTH = 100e6
 const READER_MS = 4_000
 
+const senders = new Row('slow senders')
+const reader = new Row('slow reader')
+
 /** Clients that are slow hold nobody up, and are no burden. */
 export const slow: Fault = {
   name: 'slow',
-  atOnce: 3,
+  seconds: 10,
   async run(subject) {
     return [
-      ...(await confirmed('slow senders', () => trySenders(subject))),
-      ...(await confirmed('slow reader', () => tryReader(subject))),
+      ...(await senders.confirmed(() => trySenders(subject))),
+      ...(await reader.confirmed(() => tryReader(subject))),
     ]
   },
 }
 
-async function trySenders(subject: Subject): Promise<Finding[]> {
-  const all = Object.keys(KINDS) as SenderKind[]
+async function trySenders(subject: Subject): Promise<Finding> {
+  const all = Object.keys(KINDS) as Kind[]
   const together = await waitBeside(subject, all)
-  const total = SENDERS * all.length
+  const beside = `${SENDERS * all.length} silent and half-sent connections`
   if (typeof together === 'number')
-    return [
-      fine(
-        'slow senders',
-        `${total} silent and half-sent connections: ${subject.routes.health} responds within ${Math.ceil(together)} ms`,
-      ),
-    ]
+    return senders.fine(`${beside}: ${subject.routes.health} responds within ${Math.ceil(together)} ms`)
   for (const kind of all) {
     const alone = await waitBeside(subject, [kind])
     if (typeof alone === 'string')
-      return [
-        found(
-          'slow senders',
-          'hangs',
-          `${alone} beside ${SENDERS} connections that send ${kind === 'silent' ? 'nothing' : kind}`,
-        ),
-      ]
+      return senders.found('hangs', `${alone} beside ${SENDERS} connections that send ${kind}`)
   }
-  return [found('slow senders', 'hangs', `${together} beside ${total} silent and half-sent connections`)]
+  return senders.found('hangs', `${together} beside ${beside}`)
+}
+
+/** Opens connections of each kind, which are slow until they are closed. */
+export function openSenders(target: Target, path: string, kinds: readonly Kind[]) {
+  const sockets = kinds.flatMap((kind) =>
+    Array.from({ length: SENDERS }, () => ({ kind, socket: send(target, KINDS[kind](path)) })),
+  )
+  const drip = setInterval(() => {
+    for (const { kind, socket } of sockets) if (kind !== 'nothing') socket.write('a')
+  }, 1_000)
+  return {
+    count: () => sockets.filter(({ socket }) => !socket.destroyed).length,
+    close() {
+      clearInterval(drip)
+      for (const { socket } of sockets) socket.destroy()
+    },
+  }
 }
 
 /** @returns the longest wait for health, or what happens instead */
-async function waitBeside(subject: Subject, kinds: readonly SenderKind[]): Promise<number | string> {
-  const { headers, health, upload, pages } = subject.routes
+async function waitBeside(subject: Subject, kinds: readonly Kind[]): Promise<number | string> {
+  const { headers, health, upload, page } = subject.routes
   const { target } = await subject.start()
-  const request = { target: health, headers }
-  const time = async () => {
+  const time = async (timeoutMs: number) => {
     const beganAt = performance.now()
-    const seen = await ask(target, request, { timeoutMs: limit })
+    const seen = await ask(target, { target: health, headers }, { timeoutMs })
     return seen.error === undefined ? performance.now() - beganAt : `${health} gets ${outcomeOf(seen)}`
   }
-  let limit = 30_000
   const alone: number[] = []
-  for (let asked = 0; asked < 5; asked++) alone.push(Number(await time()))
-  limit = Math.max(HEALTH_MS, TIMES * Math.max(...alone.filter(Number.isFinite)))
-  const path = upload?.path ?? pages[0]?.path ?? '/'
-  const sockets = kinds.flatMap((kind) =>
-    Array.from({ length: SENDERS }, () => {
-      const socket = connect(target)
-        .on('error', () => {})
-        .resume() // being cut off
-      if (kind !== 'silent') socket.write(KINDS[kind](path))
-      return socket
-    }),
-  )
-  const drip = setInterval(() => {
-    sockets.slice(SENDERS * Number(kinds.includes('silent'))).forEach((socket) => void socket.write('a'))
-  }, 1_000)
+  for (let asked = 0; asked < 5; asked++) alone.push(Number(await time(30_000)))
+  const limit = Math.max(HEALTH_MS, TIMES * Math.max(...alone.filter(Number.isFinite)))
+  const opened = openSenders(target, (upload ?? page).path, kinds)
   try {
-    const waits: number[] = []
+    let longest = 0
     for (let asked = 0; asked < 6; asked++) {
       await sleep(400)
-      const wait = await time()
+      const wait = await time(limit)
       if (typeof wait === 'string') return wait
-      waits.push(wait)
+      longest = Math.max(longest, wait)
     }
-    return Math.max(...waits)
+    return longest
   } finally {
-    clearInterval(drip)
-    for (const socket of sockets) socket.destroy()
+    opened.close()
   }
 }
 
-async function tryReader(subject: Subject): Promise<Finding[]> {
+async function tryReader(subject: Subject): Promise<Finding> {
   const { headers, download, stream } = subject.routes
   // What is shorter cannot grow by so much.
   const paths = [stream, download !== undefined && download.bytes > 10e6 ? download.path : undefined]
@@ -123,10 +107,7 @@ async function tryReader(subject: Subject): Promise<Finding[]> {
   for (const path of new Set(paths.filter((one) => one !== undefined))) {
     const request = { target: path, headers }
     const before = currentMemory(pids()) ?? 0
-    const socket = connect(target)
-      .on('error', () => {})
-      .pause()
-    socket.write(requestBytes(request, authority(target)))
+    const socket = send(target, request).pause()
     let grown = 0
     for (let waited = 0; waited < READER_MS && grown < 4 * GROWTH; waited += 100) {
       await sleep(100)
@@ -134,17 +115,14 @@ async function tryReader(subject: Subject): Promise<Finding[]> {
     }
     socket.destroy()
     const reason = whyEnded()
-    if (reason !== undefined)
-      return [certain('slow reader', 'dies', `while one client did not read ${path}: ${reason}`)]
-    if (grown > GROWTH)
-      return [
-        found('slow reader', 'grows', `+${formatMegabytes(grown)} MB while one client did not read ${path}`),
-      ]
+    const what = `while one client did not read ${path}`
+    if (reason !== undefined) return reader.certain('dies', `${what}: ${reason}`)
+    if (grown > GROWTH) return reader.found('grows', `+${formatMegabytes(grown)} MB ${what}`)
     const { bytes } = await watch(target, request, { ms: 3_000, bytes: 1.2 * GROWTH })
     if (bytes > longest) [longest, last] = [bytes, path]
   }
   if (longest > GROWTH)
-    return [fine('slow reader', `memory grows by less than 100 MB while one client does not read ${last}`)]
+    return reader.fine(`memory grows by less than 100 MB while one client does not read ${last}`)
   const size = `${(longest / 1e6).toFixed(longest < 1e6 ? 3 : 0)} MB`
-  return [untested('slow reader', `no response of over 100 MB, ${last} has ${size} (--path /export)`)]
+  return reader.untested(`no response of over 100 MB, ${last} has ${size} (--path /export)`)
 }

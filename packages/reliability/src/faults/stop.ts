@@ -2,21 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { until } from '@startgrid/cli/until.ts'
 import { isRunning } from '@startgrid/machine/processes.ts'
-import { connect } from '@startgrid/wire/target.ts'
-import { ask, Client, watch } from '../clients.ts'
+import { ask, Client, outcomeOf, type Seen, send, watch } from '../clients.ts'
 import { REFUSED } from '../link.ts'
 import type { Server } from '../routes.ts'
-import {
-  certain,
-  confirmed,
-  type Fault,
-  type Finding,
-  fine,
-  found,
-  type Subject,
-  untested,
-  warned,
-} from '../subject.ts'
+import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
 
 /** Requests of the slow path that are under way at SIGTERM, and clients that ask again at once, over a link. */
 const SLOW = 5
@@ -29,114 +18,94 @@ const LEAVE_MS = 500
 /** A person waits for so long without a complaint. */
 const SOON_MS = 2_000
 
+const underWay = new Row('stop')
+const kept = new Row('kept')
+const newcomers = new Row('newcomers')
+const exit = new Row('exit')
+const halfSent = new Row('half-sent')
+const again = new Row('start again')
+
 /** An orchestrator ends a server that is in use. */
 export const stop: Fault = {
   name: 'stop',
-  atOnce: 2,
+  seconds: 8,
   async run(subject) {
     return [
-      ...(await confirmed('stop', () => tryUnderWay(subject))),
-      ...(await confirmed('half-sent', () => tryHalfSent(subject))),
+      ...(await underWay.confirmed(() => tryUnderWay(subject))),
+      ...(await halfSent.confirmed(() => tryHalfSent(subject))),
     ]
   },
 }
 
 async function tryUnderWay(subject: Subject): Promise<Finding[]> {
-  const { routes, patience } = subject
-  const { headers, slow, pages, health } = routes
+  const { routes, patience, keepsIdle } = subject
+  const { headers, slow } = routes
   const server = await subject.start()
-  const link = await subject.link(server.target)
-  const page = { target: pages[0]?.path ?? health, headers }
-  const busy = new Busy(BUSY, () => new Client(link), page)
-  const idle = Array.from({ length: 3 }, () => new Client(server.target))
+  const { target } = server
+  const page = { target: routes.page.path, headers }
+  let [asked, cut, isStopping] = [0, 0, false]
+  // They ask again at once, until they are refused.
+  const busy = subject.clients({
+    target: await subject.link(target, LINK_MS),
+    requests: [page],
+    count: BUSY,
+    onSeen({ isReused, error, status }) {
+      if (!isStopping) return false
+      asked++
+      // A new connection that is refused, or was accepted by the kernel alone, is nobody's fault: that is what a delay is for.
+      if (isReused && (error !== undefined || status === 503)) cut++
+      return !isReused && (error !== undefined || status === REFUSED)
+    },
+  })
+  const idle = Array.from({ length: 3 }, () => new Client(target))
   await Promise.all(idle.map((client) => client.ask(page)))
   const sentAt = performance.now()
   const waiting = { ms: (slow?.ms ?? 0) * 5 + 30_000 }
-  const sent =
-    slow === undefined
-      ? []
-      : Array.from({ length: SLOW }, () => watch(server.target, { target: slow.path, headers }, waiting))
+  const sent = Array.from({ length: slow === undefined ? 0 : SLOW }, () =>
+    watch(target, { target: slow?.path ?? '/', headers }, waiting),
+  )
   await sleep(slow === undefined ? 300 : Math.min(1_000, slow.ms * 0.4))
   const beganAt = terminate(server)
-  busy.isStopping = true
-  const newcomers = await askNewcomers(subject, server, patience.drainDelayMs)
+  isStopping = true
+  const refused = await askNewcomers(subject, server, patience.drainDelayMs)
   const responses = await Promise.all(sent)
-  const underWay = responses.filter(({ endMs }) => endMs === undefined || sentAt + endMs > beganAt)
-  const lost = underWay.filter(({ status, endMs }) => endMs === undefined || status >= 500).length
+  const late = responses.filter(({ endMs }) => endMs === undefined || sentAt + endMs > beganAt)
+  const lost = late.filter(({ status, endMs }) => endMs === undefined || status >= 500).length
   // Then its clients only keep their connections.
   await sleep(Math.max(0, beganAt + LEAVE_MS - performance.now()))
-  busy.stop()
+  void busy.stop()
   const ms = await endOf(server, performance.now() + patience.graceMs)
   const left = await leftOver(server, patience.graceMs)
-  busy.close()
   for (const client of idle) client.close()
+  const link = `requests on kept connections over a link of ${LINK_MS} ms`
+  const said = `${cut} of ${asked} ${link} were cut off or refused at SIGTERM: say connection: close first`
   return [
-    judgeUnderWay(slow?.path, lost, underWay.length),
-    ...(patience.drainDelayMs === 0 ? [] : [newcomers]),
-    busy.judge(subject),
+    judgeUnderWay(slow?.path, lost, late.length),
+    ...(patience.drainDelayMs === 0 ? [] : [refused]),
+    cut === 0
+      ? kept.fine(`none of ${asked} ${link} was lost at SIGTERM (${atMost(asked)})`)
+      : keepsIdle
+        ? kept.found('lost', said)
+        : kept.warned(said),
     left ?? judgeEnd(ms, patience.graceMs),
   ]
 }
 
+/** The upper limit of a share of which nothing was seen. */
+const atMost = (count: number) => `at most ${formatPercent(Math.min(1, 3 / Math.max(1, count)))}`
+
 function judgeUnderWay(path: string | undefined, lost: number, count: number): Finding {
-  if (path === undefined) return untested('stop', 'no path takes longer than 150 ms (--slow /path)')
+  if (path === undefined) return underWay.untested('no path takes longer than 150 ms (--slow /path)')
   const what = `${count} requests of ${path} that were under way at SIGTERM`
-  if (count === 0) return untested('stop', `${path} is too fast to be under way at SIGTERM (--slow /path)`)
-  return lost > 0
-    ? found('stop', 'lost', `${lost} of ${what} got no response`)
-    : fine('stop', `${what} got their response`)
-}
-
-/** Clients on kept connections that ask again at once, until they are refused. */
-class Busy {
-  isStopping = false
-  readonly #clients: readonly Client[]
-  #isOver = false
-  #asked = 0
-  #lost = 0
-
-  constructor(count: number, open: () => Client, request: { target: string }) {
-    this.#clients = Array.from({ length: count }, open)
-    for (const client of this.#clients) void this.#run(client, request)
-  }
-
-  /** They ask for no more. */
-  stop(): void {
-    this.#isOver = true
-  }
-
-  close(): void {
-    for (const client of this.#clients) client.close()
-  }
-
-  async #run(client: Client, request: { target: string }): Promise<void> {
-    while (!this.#isOver) {
-      const isStopping = this.isStopping
-      const seen = await client.ask(request)
-      if (!this.isStopping) continue
-      this.#asked++
-      // A new connection that is refused, or was accepted by the kernel alone, is nobody's fault: that is what a delay is for.
-      if (seen.isReused && (seen.error !== undefined || seen.status === 503)) this.#lost++
-      if (isStopping && !seen.isReused && (seen.error !== undefined || seen.status === REFUSED)) break
-    }
-  }
-
-  judge({ keepsIdle }: Subject): Finding {
-    const what = `requests on kept connections over a link of ${LINK_MS} ms`
-    if (this.#lost === 0)
-      return fine(
-        'kept',
-        `none of ${this.#asked} ${what} was lost at SIGTERM (at most ${formatPercent(Math.min(1, 3 / Math.max(1, this.#asked)))})`,
-      )
-    const said = `${this.#lost} of ${this.#asked} ${what} were cut off or refused at SIGTERM: say connection: close first`
-    return keepsIdle ? found('kept', 'lost', said) : warned('kept', said)
-  }
+  if (count === 0) return underWay.untested(`${path} is too fast to be under way at SIGTERM (--slow /path)`)
+  if (lost > 0) return underWay.found('lost', `${lost} of ${what} got no response`)
+  return underWay.fine(`${what} got their response`)
 }
 
 /** As a load balancer does that has not heard of it yet. */
 async function askNewcomers({ routes }: Subject, { target }: Server, ms: number): Promise<Finding> {
   const until = performance.now() + ms
-  const request = { target: routes.pages[0]?.path ?? routes.health, headers: routes.headers }
+  const request = { target: routes.page.path, headers: routes.headers }
   let [asked, lost] = [0, 0]
   while (performance.now() < until) {
     const { error } = await ask(target, request)
@@ -145,7 +114,7 @@ async function askNewcomers({ routes }: Subject, { target }: Server, ms: number)
     await sleep(20)
   }
   const said = `of ${asked} new connections in ${ms / 1_000} s after SIGTERM got no response`
-  return lost > 0 ? found('newcomers', 'lost', `${lost} ${said}`) : fine('newcomers', `none ${said}`)
+  return lost > 0 ? newcomers.found('lost', `${lost} ${said}`) : newcomers.fine(`none ${said}`)
 }
 
 /** @returns when */
@@ -172,8 +141,7 @@ async function leftOver({ pid, pids, target }: Server, graceMs: number): Promise
   if (length === 0) return undefined
   const seen = await ask(target, '/', { timeoutMs: 3_000 })
   const still = seen.error?.failure === 'refused' ? 'live on' : 'live on, and serve'
-  return certain(
-    'exit',
+  return exit.certain(
     'orphans',
     `${length} of its processes ${still} after SIGTERM to the one that was started`,
   )
@@ -182,9 +150,10 @@ async function leftOver({ pid, pids, target }: Server, graceMs: number): Promise
 /** @param ms from its last response on */
 function judgeEnd(ms: number | undefined, graceMs: number): Finding {
   if (ms === undefined)
-    return found('exit', 'hangs', `it still runs ${graceMs / 1_000} s after SIGTERM and its last response`)
-  const said = `it exits ${(ms / 1_000).toFixed(ms < 1_000 ? 2 : 1)} s after its last response, with idle connections open`
-  return ms > SOON_MS ? warned('exit', said) : fine('exit', said)
+    return exit.found('hangs', `it still runs ${graceMs / 1_000} s after SIGTERM and its last response`)
+  const seconds = (ms / 1_000).toFixed(ms < 1_000 ? 2 : 1)
+  const said = `it exits ${seconds} s after its last response, with idle connections open`
+  return ms > SOON_MS ? exit.warned(said) : exit.fine(said)
 }
 
 /** In the order in which they leave. */
@@ -195,94 +164,72 @@ const HALVES = {
 }
 
 /** Clients that have begun something, and never go on. */
-async function tryHalfSent(subject: Subject): Promise<Finding[]> {
-  const row = 'half-sent'
+async function tryHalfSent(subject: Subject): Promise<Finding> {
+  const { graceMs } = subject.patience
   const server = await subject.start()
-  const { target } = server
-  const sockets = Object.entries(HALVES).map(([what, bytes]) => {
-    const socket = connect(target)
-      .on('error', () => {})
-      .resume()
-    if (bytes !== '') socket.write(bytes)
-    return { what, socket }
-  })
+  const halves = Object.entries(HALVES).map(([what, bytes]) => ({ what, socket: send(server.target, bytes) }))
   await sleep(300)
   const beganAt = terminate(server)
   let ms = await endOf(server, beganAt + SOON_MS)
   let reason = ''
-  for (const { what, socket } of sockets) {
+  for (const { what, socket } of halves) {
     if (ms === undefined) reason = what
     socket.destroy()
     ms ??= await endOf(server, performance.now() + 1_000)
   }
-  ms ??= await endOf(server, beganAt + SOON_MS + subject.patience.graceMs)
+  ms ??= await endOf(server, beganAt + SOON_MS + graceMs)
   if (ms === undefined)
-    return [
-      found(
-        row,
-        'hangs',
-        `it still runs ${subject.patience.graceMs / 1_000} s after SIGTERM, although all clients have left`,
-      ),
-    ]
-  if (reason !== '') return [warned(row, `it waits for ${reason} when it is stopped`)]
-  return [fine(row, 'half-sent and silent connections do not keep it from ending')]
+    return halfSent.found(
+      'hangs',
+      `it still runs ${graceMs / 1_000} s after SIGTERM, although all clients have left`,
+    )
+  if (reason !== '') return halfSent.warned(`it waits for ${reason} when it is stopped`)
+  return halfSent.fine('half-sent and silent connections do not keep it from ending')
 }
 
 /** A release: two copies behind NGINX are stopped and started again in turn. */
 export const restart: Fault = {
   name: 'restart',
-  atOnce: 3,
-  run: (subject) => confirmed('start again', () => tryRestart(subject)),
+  seconds: 8,
+  run: (subject) => again.confirmed(() => tryRestart(subject)),
 }
 
-async function tryRestart(subject: Subject): Promise<Finding[]> {
-  const row = 'start again'
+async function tryRestart(subject: Subject): Promise<Finding> {
   const { routes, nginx, patience } = subject
-  if (nginx === undefined) return [untested(row, 'no NGINX on this machine')]
+  if (nginx === undefined) return again.untested('no NGINX on this machine')
   const first = await subject.start()
-  if (subject.elsewhere !== undefined)
-    return [
-      untested(row, `it listens on ${subject.elsewhere}, whatever PORT says, so there is no second copy`),
-    ]
+  const { elsewhere } = subject
+  if (elsewhere !== undefined)
+    return again.untested(`it listens on ${elsewhere}, whatever PORT says, so there is no second copy`)
   const second = await subject.start()
   const target = await subject.front(first.target, second.target)
-  const [{ path, status } = { path: routes.health, status: 200 }] = routes.pages
-  const readers = subject.clients({
-    target,
-    path,
-    headers: routes.headers,
-    statuses: [status],
-    kept: 6,
-    fresh: 3,
-  })
-  await until('there have not been 100 responses', () => readers.responded >= 100)
+  const { path, status } = routes.page
+  let [responded, lost, how] = [0, 0, '']
+  const onSeen = (seen: Seen) => {
+    if (seen.error === undefined && seen.status === status) responded++
+    else if (++lost === 1) how = outcomeOf(seen)
+  }
+  const asking = { target, requests: [{ target: path, headers: routes.headers }], pauseMs: 50, onSeen }
+  const clients = [
+    subject.clients({ ...asking, count: 6 }),
+    subject.clients({ ...asking, count: 3, perConnection: 1 }),
+  ]
+  await until('there have not been 100 responses', () => responded >= 100)
   for (const copy of [first, second]) {
     terminate(copy)
     const ms = await endOf(copy, performance.now() + patience.graceMs)
     if (ms === undefined)
-      return [found(row, 'hangs', `it still runs ${patience.graceMs / 1_000} s after SIGTERM`)]
-    if ('port' in copy.target) await startAgain(subject, copy.target.port)
-    const served = readers.responded
-    await until('nobody responds', () => readers.responded > served + 50)
+      return again.found('hangs', `it still runs ${patience.graceMs / 1_000} s after SIGTERM`)
+    const { port } = copy.target as { port: number }
+    // A connection of another program may have the port for a moment.
+    const isBack = () => subject.start(port).then(Boolean, () => false)
+    await until(`it cannot be started again on port ${port}`, isBack, 10, 500)
+    const served = responded
+    await until('nobody responds', () => responded > served + 50)
   }
-  const tally = await readers.stop()
-  const lost = [...tally.failures.values()].reduce((sum, count) => sum + count, tally.crossed)
-  const total = tally.responded + lost
+  await Promise.all(clients.map((one) => one.stop()))
+  const total = responded + lost
   const what = 'GETs through NGINX while two copies were stopped and started in turn'
-  if (lost > 0)
-    return [found(row, 'lost', `${lost} of ${total} ${what}: ${[...tally.failures.keys()][0] ?? 'cut off'}`)]
-  return [fine(row, `none of ${total} ${what} was lost (at most ${formatPercent(3 / total)})`)]
-}
-
-/** The port is that of the copy, but a connection of another program may have it for a moment. */
-async function startAgain(subject: Subject, port: number): Promise<void> {
-  for (let left = 10; ; left--) {
-    try {
-      await subject.start(port)
-      return
-    } catch (error) {
-      if (left === 0) throw error
-      await sleep(500)
-    }
-  }
+  if (lost > 0) return again.found('lost', `${lost} of ${total} ${what}: GET ${path}: ${how}`)
+  return again.fine(`none of ${total} ${what} was lost (${atMost(total)})`)
 }
