@@ -1,4 +1,3 @@
-import type { BunRequest } from 'bun'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { fetchAsset } from '#shared/page/assets.ts'
@@ -19,15 +18,15 @@ const SlowPage = z.object({ items: Items, delay: Delay })
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
 
 export const ssr = ({ config, log }: AppOptions) => ({
-  '/assets/:file': {
-    GET: (request: BunRequest<'/assets/:file'>) => fetchAsset(request, request.params.file),
+  '/assets/*': {
+    GET: (request: Request) => fetchAsset(request, new URL(request.url).pathname.slice('/assets/'.length)),
   },
 
   '/': {
-    GET: shedLoad(config, (request) => {
+    GET: shedLoad(config, async (request) => {
       const { items } = parseRequest(Page, readQuery(request))
       const nonce = createNonce()
-      const html = renderPage('shop', { items, requestId: idOf(request), nonce })
+      const html = await renderPage('shop', { items, requestId: idOf(request), nonce })
       return new Response(html, { headers: { ...HTML, ...pageHeaders(nonce) } })
     }),
   },

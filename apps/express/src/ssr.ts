@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Router } from 'express'
 import expressStaticGzip from 'express-static-gzip'
 import { z } from 'zod'
-import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { ASSETS_DIR, renderPage, vite } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
 import { parseRequest } from '#shared/problem.ts'
@@ -18,6 +18,7 @@ const SlowPage = z.object({ items: Items, delay: Delay })
 
 export const ssr = Router()
 
+if (vite) ssr.use(vite.middlewares)
 ssr.use(
   '/assets',
   expressStaticGzip(fileURLToPath(ASSETS_DIR), {
@@ -27,11 +28,11 @@ ssr.use(
   }),
 )
 
-ssr.get('/', shedLoad, (request, response) => {
+ssr.get('/', shedLoad, async (request, response) => {
   const { items } = parseRequest(Page, request.query)
   const nonce = createNonce()
   response.set(pageHeaders(nonce))
-  response.type('html').send(renderPage('shop', { items, requestId: request.id, nonce }))
+  response.type('html').send(await renderPage('shop', { items, requestId: request.id, nonce }))
 })
 
 ssr.get('/stream', shedLoad, async (request, response) => {

@@ -9,6 +9,6 @@ export const secondPage: FastifyPluginAsync = async (app) => {
     return reply
       .headers(pageHeaders(nonce))
       .type('text/html; charset=utf-8')
-      .send(renderPage('shop', { items: 3, requestId: request.id, nonce }))
+      .send(await renderPage('shop', { items: 3, requestId: request.id, nonce }))
   })
 }

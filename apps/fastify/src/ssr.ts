@@ -2,7 +2,7 @@ import fastifyStatic from '@fastify/static'
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { waitsTooLong } from '#shared/load-shedding.ts'
-import { ASSETS_DIR, renderPage } from '#shared/page/server.js'
+import { ASSETS_DIR, renderPage, vite } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { streamPage } from '#shared/page/stream-node.ts'
 import { createProblem, PROBLEM } from '#shared/problem.ts'
@@ -21,9 +21,10 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
     immutable: true,
     maxAge: '1y',
   })
-  app.get<{ Params: { file: string } }>('/assets/:file', (request, reply) =>
-    reply.sendFile(request.params.file),
-  )
+  app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
+    if (vite) return vite.middlewares(request.raw, reply.hijack().raw)
+    return reply.sendFile(request.params['*'])
+  })
 
   /** For expensive routes: 503 after too long a wait. */
   const onRequest: onRequestAsyncHookHandler = async (_request, reply) => {
@@ -40,7 +41,7 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
     return reply
       .headers(pageHeaders(nonce))
       .type('text/html; charset=utf-8')
-      .send(renderPage('shop', { items, requestId: request.id, nonce }))
+      .send(await renderPage('shop', { items, requestId: request.id, nonce }))
   })
 
   app.get('/stream', { onRequest, schema: { querystring: SlowPage } }, async (request, reply) => {

@@ -16,14 +16,14 @@ const SlowPage = z.object({ items: Items, delay: Delay })
 const HTML = { 'content-type': 'text/html; charset=utf-8' }
 
 export const ssr = new H3()
-  .get('/assets/:file', (event) => fetchAsset(event.req, getRouterParam(event, 'file') ?? ''))
+  .get('/assets/**:file', (event) => fetchAsset(event.req, getRouterParam(event, 'file') ?? ''))
 
   .get(
     '/',
     async (event) => {
       const { items } = await getValidatedQuery(event, Page)
       const nonce = createNonce()
-      const page = renderPage('shop', { items, requestId: event.context.requestId, nonce })
+      const page = await renderPage('shop', { items, requestId: event.context.requestId, nonce })
       return new HTTPResponse(page, { headers: { ...pageHeaders(nonce), ...HTML } })
     },
     { middleware: [shedLoad] },

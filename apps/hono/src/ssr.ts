@@ -16,16 +16,16 @@ const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 
 export const ssr = new Hono()
-  .get('/assets/:file', (c) => fetchAsset(c.req.raw, c.req.param('file')))
+  .get('/assets/:file{.+}', (c) => fetchAsset(c.req.raw, c.req.param('file')))
 
   .get(
     '/',
     shedLoad,
     validator('query', (query) => parseRequest(Page, query)),
-    (c) => {
+    async (c) => {
       const { items } = c.req.valid('query')
       const nonce = createNonce()
-      const html = renderPage('shop', { items, requestId: c.get('requestId'), nonce })
+      const html = await renderPage('shop', { items, requestId: c.get('requestId'), nonce })
       return c.html(html, 200, pageHeaders(nonce))
     },
   )

@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import { z } from 'zod'
 import { openAsset } from '#shared/page/assets.ts'
-import { renderPage } from '#shared/page/server.js'
+import { renderPage, vite } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
 import { parseRequest } from '#shared/problem.ts'
@@ -16,18 +16,22 @@ const SlowPage = z.object({ items: Items, delay: Delay })
 
 export const ssr = new Router()
 
-ssr.get('/assets/:file', async (ctx) => {
+ssr.get('/assets/*file', async (ctx) => {
+  if (vite) {
+    ctx.respond = false
+    return vite.middlewares(ctx.req, ctx.res)
+  }
   const { stream, status, headers } = await openAsset(ctx.req, ctx.params.file ?? '')
   ctx.set(headers)
   ctx.status = status
   ctx.body = stream
 })
 
-ssr.get('/', shedLoad, (ctx) => {
+ssr.get('/', shedLoad, async (ctx) => {
   const { items } = parseRequest(Page, ctx.query)
   const nonce = createNonce()
   ctx.set(pageHeaders(nonce))
-  ctx.body = renderPage('shop', { items, requestId: ctx.state.requestId, nonce })
+  ctx.body = await renderPage('shop', { items, requestId: ctx.state.requestId, nonce })
 })
 
 ssr.get('/stream', shedLoad, async (ctx) => {

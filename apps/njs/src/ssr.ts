@@ -21,7 +21,7 @@ function page(r: Request): void {
   }
   const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('base64')
   const requestId = r.variables.req_id ?? ''
-  const html = renderPage('shop', { items: Number(items), requestId, nonce })
+  const html = renderPage('shop', { items: Number(items), requestId, nonce }) as string
   const type = { 'content-type': 'text/html; charset=utf-8' }
   Object.assign(r.headersOut, SECURITY_HEADERS, pageHeaders(nonce), type)
   send(r, 200, html)

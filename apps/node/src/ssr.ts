@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { openAsset } from '#shared/page/assets.ts'
-import { renderPage } from '#shared/page/server.js'
+import { renderPage, vite } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
 import { parseRequest } from '#shared/problem.ts'
@@ -15,20 +15,24 @@ const Page = z.object({ items: Items })
 const SlowPage = z.object({ items: Items, delay: Delay })
 
 export const ssr = [
-  route('GET', '/assets/:name', async (context) => {
-    const { stream, status, headers } = await openAsset(context.request, context.params.name)
+  route('GET', '/assets/*', async (context) => {
+    if (vite) return vite.middlewares(context.request, context.response)
+    const { stream, status, headers } = await openAsset(
+      context.request,
+      context.path.slice('/assets/'.length),
+    )
     await context.stream(stream, status, headers)
   }),
 
   route(
     'GET',
     '/',
-    shedLoad((context) => {
+    shedLoad(async (context) => {
       const { items } = parseRequest(Page, context.query)
       const { requestId, response } = context
       const nonce = createNonce()
       response.setHeaders(new Map(Object.entries(pageHeaders(nonce))))
-      context.html(renderPage('shop', { items, requestId, nonce }))
+      context.html(await renderPage('shop', { items, requestId, nonce }))
     }),
   ),
 

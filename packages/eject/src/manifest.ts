@@ -25,7 +25,7 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
   const isInNginx = runtime === 'nginx'
   const hasPage = role === 'ssr'
   const build = [...(hasPage ? ['vite build shared/page'] : []), ...(isInNginx ? ['node build.ts'] : [])]
-  const page = `${isBun ? '--config=shared/page/dev/bunfig.toml ' : ''}--conditions=development` // Vite serves it as it is now
+  const page = `${isBun ? '--config=shared/page/bunfig.toml ' : ''}--conditions=development` // Vite serves it as it is now
   const watch = hasPage ? `--watch ${page}` : '--watch'
   const manifests = ['packages/shared', `apps/${framework}`].map((path) =>
     JSON.parse(files[`${path}/package.json`] ?? ''),
@@ -53,7 +53,7 @@ export function makeManifest({ files, project, app, name, catalog, command }: Pa
       ...(hasPage && {
         '#shared/page/server.js': {
           types: './shared/page/server.d.ts',
-          ...(!isInNginx && { development: `./shared/page/dev/${runtime}.ts` }),
+          ...(!isInNginx && { development: `./shared/page/dev.ts` }),
           default: './dist/page/server.js',
         },
       }),

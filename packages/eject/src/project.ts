@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { ROLES, type Role } from '@startgrid/grid/frameworks.ts'
 import { parse } from 'yaml'
 import type { App, Option } from './choices.ts'
@@ -18,11 +19,9 @@ const FOLDERS = ['src/', 'test/', 'recipes/']
 const OF_PAGES = ['shared/page/', 'shared/testing/page.ts', 'recipes/second-page.']
 const OF_ALL_ROLES = ['src/role.ts', 'test/app.test.ts', 'test/recipes.test.ts']
 
-/** What not every app uses: a framework may serve files by its own, streams for Node or for the web, and only pages shed load. */
-const MAYBE_USED = [
-  ...['assets', 'stream-node', 'stream-web'].map((name) => `shared/page/${name}.ts`),
-  'src/middleware/load-shedding.ts',
-]
+/** What not every app uses: a framework may have it, and only pages shed load. */
+const MAYBE_USED =
+  /^shared\/(?:page\/(?:assets|stream-\w+|shop\/back-end)|[\w-]+)\.ts$|^src\/(?:middleware\/load-shedding|polyfill)\.ts$/
 
 /** What finds and starts an NGINX of this machine, and the settings of a server, which NGINX cannot read. */
 const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/start.ts', '.env.example']
@@ -77,10 +76,7 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
 
   for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
   copy('packages/shared/src/', 'shared/')
-  for (const path of MAYBE_USED) {
-    const imported = `${path.slice(path.indexOf('/'))}'`
-    if (![...project.values()].some((text) => text.includes(imported))) project.delete(path)
-  }
+  leaveOutUnused(project)
   copy('.editorconfig', '.editorconfig')
   for (const folder of ['service', framework, role, `${framework}-${role}`, ...options])
     copy(`packages/eject/static/${folder}/`, '', (text) => replaceAll(text, values))
@@ -96,6 +92,18 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
   } else startOneRole(project, role, options)
   const manifest = makeManifest({ files, project, app, name, catalog, command: values['{{command}}'] })
   return project.set('package.json', `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/** Files that no other file of the project imports, and then those that only they imported. */
+function leaveOutUnused(project: Map<string, string>): void {
+  const imported = [...project].flatMap(([by, text]) =>
+    [...text.matchAll(/'(#|\.\.?\/)([^']+)'/g)].map(([, start = '', path = '']) =>
+      start === '#' ? path : posix.join(posix.dirname(by), start, path),
+    ),
+  )
+  const unused = [...project.keys()].filter((path) => MAYBE_USED.test(path) && !imported.includes(path))
+  for (const path of unused) project.delete(path)
+  if (unused.length > 0) leaveOutUnused(project)
 }
 
 /** The only edits of code. @throws {Error} if a text is not there exactly once */
@@ -166,7 +174,7 @@ function isNeeded(path: string, { role, runtime }: App): boolean {
   const [stem = ''] = path.slice(path.lastIndexOf('/') + 1).split('.')
   const isInNginx = runtime === 'nginx'
   if (OF_PAGES.some((one) => path.startsWith(one)) && role !== 'ssr') return false
-  if (path.startsWith('shared/page/dev/')) return !isInNginx && stem !== (runtime === 'bun' ? 'node' : 'bun')
+  if (path === 'shared/page/dev.ts') return !isInNginx
   if (path.startsWith('shared/page/')) return true
   if (path.startsWith('shared/')) return !isInNginx || (role === 'ssr' && path === 'shared/security.ts')
   if (path.startsWith('nginx/')) return !NOT_FOR_A_PROXY.includes(stem)

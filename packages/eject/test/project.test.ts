@@ -53,6 +53,19 @@ for (const app of APPS) {
             .map((from) => `${path}: ${from}`),
     )
     deepEqual(lost, [])
+    const imported = [...files].flatMap(([path, text]) =>
+      [...text.matchAll(/'([#.]\S+)'/g)].map(([, from = '']) =>
+        from.startsWith('.') ? posix.join(posix.dirname(path), from) : from.slice(1),
+      ),
+    )
+    const isEntry =
+      /server(?:\.\w+)?\.ts$|shared\/page\/(?:dev|env\.d|vite\.config|entry-server|\w+\/(?:page|client))\.tsx?$/
+    deepEqual(
+      [...files.keys()].filter(
+        (path) => /^(?:src|shared)\/.*\.tsx?$/.test(path) && !isEntry.test(path) && !imported.includes(path),
+      ),
+      [],
+    )
     const others = ['hello', 'ssr', 'status', 'role'].filter((role) => role !== app.role)
     deepEqual(
       [...files.keys()].filter((path) =>
@@ -73,7 +86,7 @@ for (const app of APPS) {
     function isThere(path: string, from: string): boolean {
       const name = packageOf(from)
       const isServed =
-        /^(?:src|shared)\/(?!testing\/|page\/(?:dev\/|vite\.config|hydrate|shop\/client))/.test(path)
+        /^(?:src|shared)\/(?!testing\/|page\/(?:dev\.ts|vite\.config|hydrate|shop\/client))/.test(path)
       if (name !== undefined)
         return name in manifest.dependencies || ((!isServed || !isServer) && name in manifest.devDependencies)
       const file = from.replace('#shared/', 'shared/')

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { negotiate } from '@fastify/accept-negotiator'
 import send from '@fastify/send'
 import createError from 'http-errors'
-import { ASSETS_DIR } from '#shared/page/server.js'
+import { ASSETS_DIR, vite } from '#shared/page/server.js'
 
 const OPTIONS = { root: fileURLToPath(ASSETS_DIR), index: false, immutable: true, maxAge: '1y' }
 const EXTENSIONS: Readonly<Record<string, string>> = { br: '.br', gzip: '.gz' }
@@ -31,7 +31,9 @@ export async function openAsset(request: Pick<IncomingMessage, 'method' | 'heade
 }
 
 /** The same for a framework that responds with a `Response`. */
-export async function fetchAsset({ method, headers }: Request, name: string): Promise<Response> {
+export async function fetchAsset(request: Request, name: string): Promise<Response> {
+  if (vite) return vite.fetch(request)
+  const { method, headers } = request
   const { stream, ...init } = await openAsset({ method, headers: Object.fromEntries(headers) }, name)
   const hasBody = method !== 'HEAD' && init.status !== 304
   return new Response(hasBody ? (Readable.toWeb(stream) as ReadableStream) : null, init)

@@ -15,6 +15,9 @@ export const ASSETS = assets
 /** The directory of the files below `/assets/`. */
 export const ASSETS_DIR = /* @__PURE__ */ new URL('../assets/', import.meta.url)
 
+/** Only in development, in dev.ts. */
+export const vite = undefined
+
 /** The whole document, doctype included. */
 export function renderPage<Name extends PageName>(name: Name, props: PageProps<Name>): string {
   // Streams write the doctype themselves; `renderToString` does not.
@@ -51,8 +54,6 @@ function Client({ name, props, nonce }: { name: string; props: object; nonce: st
       {page.stylesheets.map((href) => (
         <link key={href} rel="stylesheet" href={href} precedence={name} />
       ))}
-      {/* For the styles that Vite inserts: https://vite.dev/guide/features.html#content-security-policy-csp */}
-      {import.meta.env.DEV && <meta property="csp-nonce" nonce={nonce} />}
       <script
         id="state"
         type="application/json"

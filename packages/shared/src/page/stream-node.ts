@@ -11,16 +11,17 @@ const ABORT_MS = 10_000
  * @param signal aborted when the client leaves; rendering stops
  * @param onError gets errors after the shell was sent, but not those of a client abort
  */
-export function streamPage<Name extends PageName>(
+export async function streamPage<Name extends PageName>(
   name: Name,
   props: PageProps<Name>,
   signal: AbortSignal,
   onError: (error: unknown) => void,
 ): Promise<Readable> {
+  const element = await pageElement(name, props)
   const { promise, resolve, reject } = Promise.withResolvers<Readable>()
   const output = new PassThrough()
   const deadline = setTimeout(() => abort(new Error(`rendering took over ${ABORT_MS} ms`)), ABORT_MS)
-  const { pipe, abort } = renderToPipeableStream(pageElement(name, props), {
+  const { pipe, abort } = renderToPipeableStream(element, {
     nonce: props.nonce,
     onShellReady: () => resolve(pipe(output)),
     onShellError: reject,

@@ -17,7 +17,7 @@ export async function streamPage<Name extends PageName>(
 ): Promise<ReadableStream<Uint8Array>> {
   const stop = new AbortController()
   const deadline = setTimeout(() => stop.abort(new Error(`rendering took over ${ABORT_MS} ms`)), ABORT_MS)
-  const stream = await renderToReadableStream(pageElement(name, props), {
+  const stream = await renderToReadableStream(await pageElement(name, props), {
     nonce: props.nonce,
     signal: AbortSignal.any([signal, stop.signal]),
     onError: (error) => {

@@ -4,8 +4,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import * as built from '#shared/page/server.js'
-import type * as bun from '../../src/page/dev/bun.ts'
-import type * as node from '../../src/page/dev/node.ts'
+import type * as dev from '../../src/page/dev.ts'
 import type * as source from '../../src/page/entry-server.tsx'
 import type * as declared from '../../src/page/server.d.ts'
 import { recommendSlowly } from '../../src/page/shop/back-end.ts'
@@ -17,17 +16,16 @@ import { streamPage as streamWeb } from '../../src/page/stream-web.ts'
 const PROPS = { items: 3, requestId: 'r-1', nonce: 'MDEyMzQ1Njc4OWFiY2RlZmdo' }
 const SLOW_PART = /id="S:0"/
 
-test('server.d.ts declares what entry-server.tsx and its replacements in development export', () => {
-  // The type check compares the types in both directions; at run time only the names are left.
-  const toDeclared = (module: typeof source | typeof node | typeof bun): typeof declared => module
-  const toSource = (module: typeof declared): typeof source => module
-  const names = ['ASSETS', 'ASSETS_DIR', 'pageElement', 'renderPage']
-  deepEqual(Object.keys(toSource(toDeclared(built))).sort(), names)
+test('server.d.ts declares what entry-server.tsx, and dev.ts in its place, export', () => {
+  // The type check compares the types; at run time only the names are left.
+  const toDeclared = (module: typeof source | typeof dev): typeof declared => module
+  const names = ['ASSETS', 'ASSETS_DIR', 'pageElement', 'renderPage', 'vite']
+  deepEqual(Object.keys(toDeclared(built as typeof source)).sort(), names)
 })
 
-test('a request id cannot leave its element or the state', () => {
+test('a request id cannot leave its element or the state', async () => {
   const requestId = '</script><!--<script>alert("1")</script>&\u2028'
-  const html = built.renderPage('shop', { ...PROPS, requestId })
+  const html = await built.renderPage('shop', { ...PROPS, requestId })
   ok(!html.includes('alert("1")</script>') && !html.includes('<!--<script>'))
   const escaped = '&lt;/script&gt;&lt;!--&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;\u2028'
   ok(html.includes(`<code>${escaped}</code>`))

@@ -24,7 +24,7 @@ export const page: readonly Check[] = [
         const response = await probe.expect(request, document(items))
         if (response === undefined) continue
         const requestId = headerValue(response.headers, 'x-request-id') ?? ''
-        const html = renderPage('shop', { items, requestId, nonce: nonceOf(response) ?? '' })
+        const html = await renderPage('shop', { items, requestId, nonce: nonceOf(response) ?? '' })
         probe.report(request, ...compareBytes(Buffer.from(html), response.body))
       }
       await probe.expectEach(['/', '/?', '/?x=1'], document(50))

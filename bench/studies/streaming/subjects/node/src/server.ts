@@ -16,7 +16,7 @@ import { streamPage as streamWebPage } from '@startgrid/shared/page/stream-web.t
 const WAYS: Readonly<Record<string, (response: ServerResponse, delay: number) => Promise<void>>> = {
   /** `renderToString` */
   whole: async (response) => {
-    response.end(renderPage('shop', PROPS))
+    response.end(await renderPage('shop', PROPS))
   },
   /** `renderToPipeableStream`, and nothing is sent until all of it is there. */
   gathered: async (response, delay) => {
