@@ -1,12 +1,12 @@
 import type { AppOptions } from '#shared/app-options.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
+import { idleTimeout } from '#shared/web-server.ts'
 import { closeWhenStopped } from './drain.ts'
 import { healthRoutes } from './health.ts'
 import { accessLog } from './middleware/access-log.ts'
 import { errors, notFound, sendProblem } from './middleware/errors.ts'
 import { limitTime } from './middleware/handler-timeout.ts'
 import { setRequestId } from './middleware/request-id.ts'
-import { securityHeaders } from './middleware/security-headers.ts'
 import { type CreateRoutes, wrap, wrapRoutes } from './routes.ts'
 
 /**
@@ -15,7 +15,7 @@ import { type CreateRoutes, wrap, wrapRoutes } from './routes.ts'
  */
 export function createApp(options: AppOptions, createRoutes: CreateRoutes) {
   const { config, lifecycle, log } = options
-  const unlogged = [closeWhenStopped, setRequestId, securityHeaders]
+  const unlogged = [closeWhenStopped, setRequestId]
   const accessLogs = log.isLevelEnabled('info') ? [accessLog(options)] : []
   const logged = [...unlogged, ...accessLogs, errors(log), limitTime(config.HANDLER_TIMEOUT_MS)]
 
@@ -32,6 +32,6 @@ export function createApp(options: AppOptions, createRoutes: CreateRoutes) {
     development: false,
     reusePort: false, // without `development`, a second process would share the port
     maxRequestBodySize: 64 * 1024, // of the route that takes the largest body
-    idleTimeout: Math.min(255, Math.ceil(config.KEEP_ALIVE_TIMEOUT_MS / 1000)), // seconds; also of a stream that stands still
+    idleTimeout: idleTimeout(options),
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server } from 'bun'
-import type { Middleware } from './routes.ts'
+import type { Middleware, Result } from './routes.ts'
 
 /** When a server that is about to stop has stopped listening. */
 const stopping = new WeakMap<Server<never>, Promise<void>>()
@@ -32,12 +32,17 @@ async function cutSilent(server: Server<never>): Promise<void> {
 }
 
 /** Only after it has stopped listening, responses say `connection: close`. Before, clients would come back, and be reset. */
-export const closeWhenStopped: Middleware = (next) => async (request, server) => {
+export const closeWhenStopped: Middleware = (next) => (request, server) => {
+  const stopsListening = stopping.get(server)
+  const response = stopsListening ? stopsListening.then(() => next(request, server)) : next(request, server)
+  return response instanceof Promise ? sayClose(response, server) : response
+}
+
+async function sayClose(result: Promise<Result>, server: Server<never>): Promise<Result> {
   waiting++
   try {
-    await stopping.get(server)
-    const response = await next(request, server)
-    const stopsListening = stopping.get(server) // again: a slow handler has waited meanwhile
+    const response = await result
+    const stopsListening = stopping.get(server) // a slow handler may have begun before
     if (stopsListening === undefined) return response
     await stopsListening
     response?.headers.set('connection', 'close')

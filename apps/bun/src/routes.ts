@@ -19,6 +19,14 @@ export type CreateRoutes = (options: AppOptions) => Routes
 /** What happens around a handler. `route` is the path under which it is registered. */
 export type Middleware = (next: Handler, route?: string) => Handler
 
+/** Goes on with a response: at once if it is there. An `async` function would wait for the next microtask, once per middleware. */
+export function after(
+  response: ReturnType<Handler>,
+  goOn: (response: Result) => Result,
+): ReturnType<Handler> {
+  return response instanceof Promise ? response.then(goOn) : goOn(response)
+}
+
 /** Puts middleware around a handler: the first is the outermost. */
 export function wrap(handler: Handler, middleware: readonly Middleware[], route?: string): Handler {
   return middleware.reduceRight((next, around) => around(next, route), handler)

@@ -29,8 +29,15 @@ test('a fetched response gets the headers, and the id of this request', async ()
   expect(names.map((name) => response.headers.get(name))).toEqual(['r-1', 'origin', 'nosniff'])
 })
 
-test('a keep-alive timeout is rounded up, because Bun takes whole seconds', () => {
-  expect(createApp(createOptions({ KEEP_ALIVE_TIMEOUT_MS: '1500' }), () => ({})).idleTimeout).toBe(2)
+test('a keep-alive timeout is rounded up to whole seconds; Bun takes no more than 255, which is said', async () => {
+  expect(createApp(createOptions({ KEEP_ALIVE_TIMEOUT_MS: '21500' }), () => ({})).idleTimeout).toBe(22)
+  const { readLines, ...options } = createOptions({
+    KEEP_ALIVE_TIMEOUT_MS: '300000',
+    HANDLER_TIMEOUT_MS: '256000',
+  })
+  expect(createApp(options, () => ({})).idleTimeout).toBe(255)
+  const warned = (await readLines(2)).map(({ msg }) => msg.replace(/ is.* for/, ' for'))
+  expect(warned).toEqual(['KEEP_ALIVE_TIMEOUT_MS for 255 s', 'HANDLER_TIMEOUT_MS for 255 s'])
 })
 
 test('a file as a route is left to Bun', async () => {

@@ -7,14 +7,18 @@ export const notFound: Handler = () => sendProblem(404)
 
 /** Errors are problem details (RFC 9457). The cause of a failure is in the log only. */
 export function errors(log: Logger): Middleware {
-  return (next) => async (request, server) => {
-    try {
-      return await next(request, server)
-    } catch (err) {
+  return (next) => (request, server) => {
+    const fail = (err: unknown) => {
       const { status, headers, problem } = toProblem(err)
       if (status >= 500 && !isAbort(err, request.signal))
         log.error({ requestId: idOf(request), err }, 'failed')
       return sendProblem(status, headers, problem)
+    }
+    try {
+      const response = next(request, server)
+      return response instanceof Promise ? response.catch(fail) : response
+    } catch (err) {
+      return fail(err)
     }
   }
 }

@@ -1,4 +1,5 @@
-import type { Middleware, Result } from '../routes.ts'
+import { replaceLate } from '#shared/handler-timeout.ts'
+import type { Middleware } from '../routes.ts'
 import { sendProblem } from './errors.ts'
 
 /**
@@ -8,9 +9,7 @@ import { sendProblem } from './errors.ts'
 export function limitTime(ms: number): Middleware {
   return (next) => (request, server) => {
     const response = next(request, server)
-    if (!(response instanceof Promise)) return response
-    const { promise: late, resolve } = Promise.withResolvers<Result>()
-    const timer = setTimeout(() => resolve(sendProblem(503, { connection: 'close' })), ms)
-    return Promise.race([response, late]).finally(() => clearTimeout(timer))
+    const replace = () => sendProblem(503, { connection: 'close' })
+    return response instanceof Promise ? replaceLate(response, ms, replace) : response
   }
 }
