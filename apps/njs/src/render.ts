@@ -4,7 +4,6 @@ import { formatListen } from '@startgrid/nginx/address.ts'
 import { jsEngine, loadModule, type Nginx } from '@startgrid/nginx/find.ts'
 import { standardOutput } from '@startgrid/nginx/launch.ts'
 import {
-  fill,
   gracefulReload,
   type MainOptions,
   renderMain,
@@ -34,26 +33,33 @@ export function filesOf(role: string, engine: string) {
   return { routes: join(ROOT, `conf/${role}.conf`), modules: join(DIST, engine) }
 }
 
-/** The configuration of an NGINX with a directory of its own. */
+/** conf/nginx.conf, which is for the official image, for an NGINX of this machine with a directory of its own. */
 export function renderConfig({ nginx, config, routes, modules }: Options, main: MainOptions): string {
   const { HOST, PORT, LOG_LEVEL, MAX_QUEUE_WAIT_MS } = config
   const proxies = listProxies(process.env.TRUST_PROXY)
   const log = `"${standardOutput(main)}" app buffer=16k flush=1s if=$logged`
-  return fill(readFileSync(join(ROOT, 'conf/nginx.conf.template'), 'utf8'), {
-    MAIN: `${loadModule(nginx)}\n${renderMain(main)}`,
-    TEMPORARY_PATHS: renderTemporaryPaths(main.dir),
-    GRACEFUL_RELOAD: gracefulReload(nginx.keepaliveMinTimeout),
-    JS_ENGINE: jsEngine(nginx),
-    MODULES: modules,
-    ACCESS_LOG: ['info', 'debug', 'trace'].includes(LOG_LEVEL) ? log : 'off',
-    REAL_IP: proxies.map((range) => `set_real_ip_from ${range};`).join(' '),
-    PROXIES: proxies.map((range) => `${range} 1;`).join(' '),
-    LISTEN: formatListen({ host: HOST, port: PORT }),
-    ASSETS: join(DIST, 'assets'),
-    MAX_QUEUE_WAIT_MS: String(MAX_QUEUE_WAIT_MS),
-    ROUTES: routes,
-    DIR: main.dir,
-  })
+  const differing = {
+    'include main.conf;': `${loadModule(nginx)}\n${renderMain(main)}`,
+    'include temporary.conf;': renderTemporaryPaths(main.dir),
+    'keepalive_min_timeout 1s;': gracefulReload(nginx.keepaliveMinTimeout),
+    'js_engine qjs;': jsEngine(nginx),
+    '../dist': modules,
+    '/dev/stdout app if=$logged': ['info', 'debug', 'trace'].includes(LOG_LEVEL) ? log : 'off',
+    '# set_real_ip_from 10.0.0.0/8;': proxies.map((range) => `set_real_ip_from ${range};`).join(' '),
+    '# 10.0.0.0/8 1;': proxies.map((range) => `${range} 1;`).join(' '),
+    '[::]:3000 ipv6only=off': formatListen({ host: HOST, port: PORT }),
+    'dist/assets': join(DIST, 'assets'),
+    'max_queue_wait_ms 250': `max_queue_wait_ms ${MAX_QUEUE_WAIT_MS}`,
+    'include hello.conf;': `include "${routes}";`,
+    '/tmp/draining': `${main.dir}/draining`,
+  }
+  const own = readFileSync(join(ROOT, 'conf/nginx.conf'), 'utf8')
+  return Object.entries(differing).reduce((text, [from, to]) => {
+    const [before, after, ...more] = text.split(from)
+    if (after === undefined || more.length > 0)
+      throw new Error(`conf/nginx.conf does not have one '${from}'.`)
+    return before + to + after
+  }, own)
 }
 
 /** The names of proxy-addr, which NGINX does not know. */

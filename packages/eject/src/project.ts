@@ -86,7 +86,10 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
     copy('deploy/kubernetes/app/', 'kubernetes/', (text) => replaceAll(text, named))
   if (runtime === 'nginx') {
     for (const part of SERVER) copy(`nginx/conf/${part}`, `conf/${part}`, flatten)
-    const own = { ...IN_NGINX, '${ROUTES}': `${role}.conf` }
+    const own = {
+      ' The files of `startgrid/` are in nginx/conf.': '',
+      'include hello.conf;': `include ${role}.conf;`,
+    }
     copy('apps/njs/conf/', 'conf/', (text) => replaceAll(flatten(text), own))
     if (options.includes('kubernetes')) copy('deploy/kubernetes/components/njs/', 'kubernetes/njs/')
   } else startOneRole(project, role, options)
@@ -142,23 +145,6 @@ const IN_FRONT = {
   '${ACCESS_LOG}': '/dev/stdout json if=$logged',
   '    include startgrid/server/ceiling.conf;\n': '',
   '    ${ASSETS}\n\n': '',
-}
-
-/** The values of apps/njs/conf/nginx.conf.template in the container of a project. */
-const IN_NGINX = {
-  ' The files of `startgrid/` are in nginx/conf.': '',
-  '${MAIN}': 'include main.conf;\n',
-  '${TEMPORARY_PATHS}': 'include temporary.conf;',
-  '${GRACEFUL_RELOAD}': 'keepalive_min_timeout 1s;',
-  '${JS_ENGINE}': 'js_engine qjs;',
-  '${MODULES}': '../dist',
-  '${ACCESS_LOG}': '/dev/stdout app if=$logged',
-  '${REAL_IP}': '# set_real_ip_from 10.0.0.0/8;',
-  '${PROXIES}': '# 10.0.0.0/8 1;',
-  '${LISTEN}': '[::]:3000 ipv6only=off',
-  '${ASSETS}': 'dist/assets',
-  '${MAX_QUEUE_WAIT_MS}': '250',
-  '${DIR}': '/tmp',
 }
 
 /** What Kustomize needs to know of that container. */

@@ -23,8 +23,8 @@ const NEEDED = [
   '.editorconfig',
 ]
 
-/** What git ignores as well: installed, built, written by tests, remembered. */
-const IGNORED = /^(?:node_modules|dist|public|\.turbo|\.cache)$|\.tsbuildinfo$/
+/** What git ignores as well, and a link to nginx/conf. */
+const IGNORED = /^(?:node_modules|dist|public|startgrid|\.turbo|\.cache)$|\.tsbuildinfo$/
 
 /** Files are walked instead of asked of git, because an unpacked archive has none. */
 export function readSource(): Source {

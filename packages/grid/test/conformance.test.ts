@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { until } from '@startgrid/cli/until.ts'
 import { checkRfc9112 } from '@startgrid/conformance/rfc9112.ts'
 import { checkConformance, formatReport, type Options } from '@startgrid/conformance/runner.ts'
+import { claimPort } from '@startgrid/nginx/address.ts'
 import { APPS, type App, findApps } from '../src/apps.ts'
 import { launch, NEVER_SHED } from '../src/launcher.ts'
 import { type StartedApps, startApps, whyNot } from './started-apps.ts'
@@ -44,6 +46,7 @@ if (folder === 'grid') {
     for (const topology of ['nginx', 'nginx-tls'] as const) testBehindNginx(APPS, topology)
   })
   for (const runtime of ['bun', 'deno'] as const) testOnRuntime(runtime)
+  testInImage()
 }
 
 /** Deno neither reads nor closes a connection of which a body was read in part, as Hono's `bodyLimit()` does. */
@@ -82,6 +85,27 @@ function findDeno(): string | undefined {
   ]
   const { status, stdout } = spawnSync('npm', words, { encoding: 'utf8', timeout })
   return status === 0 ? stdout.trim() : undefined
+}
+
+/** What the README of njs says: its configuration as it is, in the official image. */
+function testInImage(): void {
+  test('full: njs/hello keeps the contract in the official image', { timeout }, async (t) => {
+    const found = spawnSync('docker', ['image', 'inspect', 'nginx:1.30'])
+    if (found.status !== 0) return t.skip('There is no image nginx:1.30: docker pull nginx:1.30')
+    const [app] = findApps('njs/hello')
+    assert.ok(app)
+    const target = { host: '127.0.0.1', port: await claimPort({ host: '127.0.0.1', port: 0 }) }
+    const [command = ''] = /docker run .*/.exec(readFileSync(`${app.directory}/README.md`, 'utf8')) ?? []
+    const own = command.replace('run', 'run --detach').replace(':3000:', `:${target.port}:`)
+    const container = execFileSync('sh', ['-c', own], { cwd: app.directory, encoding: 'utf8' }).trim()
+    try {
+      const isReady = () => fetch(`http://127.0.0.1:${target.port}/readyz`).then(({ ok }) => ok)
+      await until('it is not ready', () => isReady().catch(() => false))
+      await conforms(app, { target })
+    } finally {
+      spawnSync('docker', ['stop', container])
+    }
+  })
 }
 
 function testBehindNginx(apps: readonly App[], topology: 'nginx' | 'nginx-tls'): void {
