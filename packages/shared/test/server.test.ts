@@ -144,15 +144,6 @@ test('a response that its client still reads is complete', async () => {
   await drained
 })
 
-test('a connection that is idle gets one more response, which ends it', async () => {
-  const { server, ask, sockets, said } = await setUp()
-  equal(await ask('/first'), 'response to /first')
-  const drained = drain(server)
-  equal(await ask('/second'), 'response to /second')
-  deepEqual([sockets.size, said], [1, ['keep-alive', 'close']])
-  await drained
-})
-
 test('the first request of a connection may be late, but is not waited for without end', async (t) => {
   const { server, address } = await setUp()
   const late = await openTo(server, address)
