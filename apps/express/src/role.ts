@@ -1,10 +1,4 @@
 import type { Router } from 'express'
-
-/** Which of the three apps this process is: `node src/server.ts ssr`. */
-const role = process.argv[2] ?? 'hello'
-if (!['hello', 'ssr', 'status'].includes(role)) {
-  console.error(`There is no app '${role}' here, only hello, ssr and status.`)
-  process.exit(1)
-}
+import { role } from '#shared/role.ts'
 
 export const routes: Router = (await import(`./${role}.ts`))[role]

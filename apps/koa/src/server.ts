@@ -3,14 +3,7 @@ import closeWithGrace from 'close-with-grace'
 import { readConfig, Settings } from '#shared/config.ts'
 import { Lifecycle } from '#shared/lifecycle.ts'
 import { createLog } from '#shared/log.ts'
-import {
-  addressOf,
-  drain,
-  keepAccepting,
-  refuseToListen,
-  serverOptions,
-  trackConnections,
-} from '#shared/server.ts'
+import { drain, keepAccepting, listen, serverOptions, trackConnections } from '#shared/server.ts'
 import { createApp } from './app.ts'
 import { routes } from './role.ts'
 
@@ -20,10 +13,7 @@ const lifecycle = new Lifecycle(log)
 const app = createApp({ config, lifecycle, log }, routes)
 const server = trackConnections(createServer(serverOptions(config), app.callback()))
 
-server.once('error', refuseToListen).listen(config.PORT, config.HOST, () => {
-  // Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.
-  log.child({}, { level: 'info' }).info({ pid: process.pid, address: addressOf(server) }, 'listening')
-})
+listen(server, { config, log })
 
 closeWithGrace(
   { delay: config.SHUTDOWN_DELAY_MS + config.SHUTDOWN_TIMEOUT_MS, logger: log },

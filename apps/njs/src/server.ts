@@ -8,8 +8,8 @@ import closeWithGrace from 'close-with-grace'
 import { z } from 'zod'
 import { readConfig, Settings } from '#shared/config.ts'
 import { createLog } from '#shared/log.ts'
+import { role } from '#shared/role.ts'
 import { filesOf, renderConfig } from './render.ts'
-import { role } from './role.ts'
 
 const settings = Settings.extend({
   NJS_WORKERS: z.coerce.number().int().min(1).max(64).default(1), // processes that respond

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Server, ServerOptions, ServerResponse } from 'node:http'
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type { AppOptions } from './app-options.ts'
 import type { Config } from './config.ts'
 
 /** Node's limits for slow clients. */
@@ -12,6 +13,14 @@ export function serverOptions({ KEEP_ALIVE_TIMEOUT_MS }: Config) {
     connectionsCheckingInterval: 5_000, // how often Node looks at these two
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   } satisfies ServerOptions
+}
+
+/** Listens where the settings say, and logs the address. If it cannot, it ends the process with one sentence. */
+export function listen(server: Server, { config, log }: Pick<AppOptions, 'config' | 'log'>): void {
+  server.once('error', refuseToListen).listen(config.PORT, config.HOST, () => {
+    // Also at LOG_LEVEL=warn: with PORT=0, this line is how one learns the address.
+    log.child({}, { level: 'info' }).info({ pid: process.pid, address: addressOf(server) }, 'listening')
+  })
 }
 
 /** Such as `http://127.0.0.1:3000`. */
