@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
+import { connect } from 'node:net'
 import { createServer as createVite } from 'vite'
+import { readConfig, Settings } from '../config.ts'
 import { PAGE_SOURCES } from '../security.ts'
 import type * as Page from './entry-server.tsx'
 import type * as Declared from './server.d.ts'
@@ -12,7 +14,9 @@ import config from './vite.config.ts'
 
 /** Has Vite's WebSocket, and its files for frameworks whose requests are not Node's. */
 const server = createServer()
+const { HOST, PORT } = readConfig(Settings)
 const port = await findPort()
+const origin = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`
 const { middlewares, ssrLoadModule } = await createVite({
   ...config,
   configFile: false,
@@ -20,8 +24,7 @@ const { middlewares, ssrLoadModule } = await createVite({
   server: { middlewareMode: true, ws: { server, clientPort: port } },
 })
 server.on('request', middlewares)
-// After the app listens, because a browser that reconnects after a restart loads its page again.
-setTimeout(() => server.listen(port, process.env.HOST || '127.0.0.1'), 100)
+listenAfterApp()
 
 // Vite inserts styles.
 PAGE_SOURCES['style-src'] += " 'unsafe-inline'"
@@ -31,7 +34,7 @@ export const vite: typeof Declared.vite = {
   middlewares,
   async fetch({ url, headers }) {
     const { pathname, search } = new URL(url)
-    const asked = await fetch(`http://127.0.0.1:${port}${pathname}${search}`, { headers })
+    const asked = await fetch(origin + pathname + search, { headers })
     return new Response(asked.body, asked)
   },
 }
@@ -48,11 +51,21 @@ function load() {
   return ssrLoadModule('/entry-server.tsx') as Promise<typeof Page>
 }
 
+/** A browser that reconnects after a restart loads its page again, so the app has to be there. */
+function listenAfterApp(): void {
+  if (PORT === 0) return void server.listen(port, HOST)
+  const app = connect(PORT, HOST, () => {
+    app.destroy()
+    server.listen(port, HOST)
+  })
+  app.once('error', () => setTimeout(listenAfterApp, 100))
+}
+
 /** The first free port, starting at Vite's default: the same after a restart, so that browsers reconnect. */
 async function findPort(first = 24_678): Promise<number> {
   const probe = createServer()
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  probe.once('error', () => resolve(false)).listen(first, '127.0.0.1', () => resolve(true))
+  probe.once('error', () => resolve(false)).listen(first, HOST, () => resolve(true))
   const isFree = await promise
   probe.close()
   return isFree ? first : findPort(first + 1)
