@@ -28,6 +28,7 @@ const RATIOS: readonly Ratio[] = [
   ['bare', 'app'],
   ['bare', 'logged'],
   ['usual', 'logged'],
+  ['defaults', 'logged'],
 ]
 
 const NGINX_RATIOS: readonly Ratio[] = [
@@ -47,13 +48,16 @@ export const SUBJECTS = 'bench/studies/overhead/subjects/duties'
 
 type Ways = Readonly<Record<string, System>>
 
-/** One that sends the bytes of the app, the app without and with its access log, and the same duties by the usual packages. */
+/** One that sends the bytes of the app, the app without and with its access log, and the same duties by the usual packages: with its destination of the log, and with theirs. */
 function helloWays(framework: string): Ways {
   return {
     bare: subject(framework, 'hello', 'headers'),
     app: app(framework, 'hello', 'app', {}),
     logged: app(framework, 'hello', 'app with log', LOGS),
-    ...(WITH_USUAL.includes(framework) && { usual: subject(framework, 'hello', 'usual') }),
+    ...(WITH_USUAL.includes(framework) && {
+      usual: subject(framework, 'hello', 'usual'),
+      defaults: subject(framework, 'hello', 'defaults'),
+    }),
   }
 }
 
@@ -68,11 +72,16 @@ type Role = 'hello' | 'ssr'
 
 const LOGS = { LOG_LEVEL: 'info' }
 
-function subject(framework: string, role: Role, way: 'headers' | 'usual'): System {
+const TITLES = {
+  headers: 'bare',
+  usual: 'usual packages',
+  defaults: 'usual packages, their own log',
+}
+
+function subject(framework: string, role: Role, way: keyof typeof TITLES): System {
   const runtime = findFramework(framework).runtime === 'bun' ? 'bun' : 'node'
-  const title = `${framework}, ${way === 'usual' ? 'usual packages' : 'bare'}`
   return {
-    ...wayOf(framework, role, title),
+    ...wayOf(framework, role, `${framework}, ${TITLES[way]}`),
     app: { package: SUBJECTS, role: `${framework}-${way}`, runtime },
   }
 }

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import helmet from '@fastify/helmet'
-import Fastify from 'fastify'
+import Fastify, { type FastifyBaseLogger } from 'fastify'
+import { log } from './log.ts'
 
-const app = Fastify({ logger: true, requestIdHeader: 'x-request-id', genReqId: () => randomUUID() })
+const app = Fastify({
+  ...(log ? { loggerInstance: log as FastifyBaseLogger } : { logger: true }),
+  requestIdHeader: 'x-request-id',
+  genReqId: () => randomUUID(),
+})
 app.register(helmet)
 app.addHook('onSend', async (request, reply) => {
   reply.header('x-request-id', request.id)

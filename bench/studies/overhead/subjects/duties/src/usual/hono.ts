@@ -4,10 +4,11 @@ import { Hono } from 'hono'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { pinoLogger } from 'hono-pino'
+import { log } from './log.ts'
 
 const app = new Hono()
 app.use(requestId())
-app.use(pinoLogger({ pino: { level: 'info' } }))
+app.use(pinoLogger({ pino: log ?? { level: 'info' } }))
 app.use(secureHeaders())
 app.get('/json', (c) => c.json({ hello: 'world' }))
 

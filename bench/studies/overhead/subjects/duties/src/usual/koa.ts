@@ -5,6 +5,7 @@ import Koa from 'koa'
 import helmet from 'koa-helmet'
 // @ts-expect-error: it has no types
 import logger from 'koa-pino-logger'
+import { log } from './log.ts'
 import { genReqId } from './request-id.ts'
 
 const router = new Router()
@@ -13,7 +14,7 @@ router.get('/json', (ctx) => {
 })
 
 const app = new Koa()
-app.use(logger({ genReqId }))
+app.use(logger({ genReqId, ...(log && { logger: log }) }))
 app.use(helmet())
 app.use(bodyParser())
 app.use(router.routes())
