@@ -176,6 +176,17 @@ test('report makes the reports of a result again, beside it or elsewhere, and le
   assert.equal(readFileSync(file, 'utf8'), stored)
 })
 
+test('report judges a race again that was stored before races had verdicts', async () => {
+  const place = newPlace()
+  const old = golden('commands')
+  for (const finding of old.analysis?.findings ?? [])
+    Object.assign(finding, { verdict: undefined, whole: undefined, needed: undefined })
+  writeResult(join(place, 'result.json'), old)
+  const { code, stdout, stderr } = await runHere('report', place)
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^after handles 35 % \(24–44 %\) fewer /)
+})
+
 const { name: program, commands, help: screen } = BENCH
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 

@@ -1,8 +1,10 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
+import { analyse } from '../../judge/analysis.ts'
 import { here, prepareOutput, writeReports } from '../../report/output.ts'
 import { commentOf } from '../../report/report.ts'
+import type { Result } from '../../result/result.ts'
 import { openResults } from '../../result/result-file.ts'
 import { REPORT } from '../options.ts'
 import type { Program } from '../program.ts'
@@ -19,7 +21,7 @@ export async function reportCommand(args: readonly string[], { name }: Program):
     throw new UsageError(
       `${name} report takes one result, not ${positionals.length}. ${name} report --help shows how.`,
     )
-  const results = openResults(resolve(here(), path))
+  const results = openResults(resolve(here(), path)).map((one) => ({ ...one, result: current(one.result) }))
   if (values.comment) {
     for (const { result } of results) process.stdout.write(commentOf(result))
     return 0
@@ -29,4 +31,10 @@ export async function reportCommand(args: readonly string[], { name }: Program):
     await writeReports(result, join(directory, basename(file, '.json').replace(/^result$/, 'report')))
   }
   return 0
+}
+
+/** A race of commands from before 28 November 2026 has findings without a verdict: they are worked out again from what was measured. */
+function current(result: Result): Result {
+  const isOld = result.analysis?.findings.some((one) => !('whole' in one)) ?? false
+  return isOld ? { ...result, analysis: analyse(result.experiment, result) } : result
 }
