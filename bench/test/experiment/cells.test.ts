@@ -1,13 +1,12 @@
-import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { APPS, ROLES } from '@startgrid/grid/apps.ts'
-import { createRandom } from '@startgrid/stats/random.ts'
 import { readOptions } from '../../src/cli/options.ts'
-import { fitToMachine, planCells, planHeats } from '../../src/experiment/cells.ts'
+import { fitToMachine, planCells } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
 import { BEYOND, durationFor, shareOf } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
-import { fitPasses, schedulePasses, scheduleWarmup } from '../../src/experiment/schedule.ts'
+import { fitPasses } from '../../src/experiment/schedule.ts'
 import { expectedHeatMs, leastTimeMs } from '../../src/experiment/time.ts'
 import { PAPER } from '../fixtures/laboratory.ts'
 
@@ -65,17 +64,6 @@ describe('cells', () => {
 })
 
 describe('heats', () => {
-  test('are in random order, but every role has its n-th before any has its next', () => {
-    const roles = ['hello', 'ssr', 'status']
-    const heats = planHeats(roles, 4, 1)
-    deepEqual([...new Set(heats.map(({ heat }) => heat))], [1, 2, 3, 4])
-    for (const own of Map.groupBy(heats, ({ heat }) => heat).values())
-      deepEqual(own.map(({ race }) => race).toSorted(), roles)
-    deepEqual(planHeats(roles, 9, 1).slice(0, 12), heats, 'the same seed, however many heats')
-    const orderOf = (seed: number) => String(planHeats(roles, 4, seed).map(({ race }) => race))
-    ok(new Set(Array.from({ length: 20 }, (_, seed) => orderOf(seed))).size > 10)
-  })
-
   test('take the time that the profiles promise, and under eight seconds per launch', () => {
     for (const [words, mostMs] of [
       [[], 305_000],
@@ -135,31 +123,6 @@ describe('the slices of a heat', () => {
   const { cells } = plan('--role', 'hello')
   const [cell] = cells
   ok(cell)
-  const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id)
-  const planned = cells.map((one) => ({ cell: one, every: 1, durationMs: 50 }))
-  const idsIn = (pass: typeof planned) => idsOf(pass.map((one) => one.cell))
-
-  test('of warm-up are as many as each cell needs, and end with one of each; the seed gives their order', () => {
-    const order = scheduleWarmup(cells, createRandom(1))
-    for (const one of cells)
-      equal(order.filter((other) => other === one).length, Math.ceil(one.warmupMs / 250), one.id)
-    deepEqual(idsOf(order.slice(-cells.length)).toSorted(), idsOf(cells).toSorted())
-    notEqual(String(idsOf(scheduleWarmup(cells, createRandom(2)))), String(idsOf(order)))
-  })
-
-  test('are one of each cell in every pass, in another order', () => {
-    const passes = schedulePasses(planned, 19, createRandom(1))
-    equal(passes.length, 19)
-    for (const pass of passes) deepEqual(idsIn(pass).toSorted(), idsOf(cells).toSorted())
-    ok(new Set(passes.map((pass) => String(idsIn(pass)))).size > 15)
-  })
-
-  test('that are long join every k-th pass from the first on, at its end', () => {
-    const long = { cell, every: 6, durationMs: 600 }
-    const passes = schedulePasses([long, ...planned.slice(1)], 19, createRandom(3))
-    for (const [index, pass] of passes.entries())
-      equal(pass.includes(long) && pass.at(-1) === long, [0, 6, 12].includes(index), `${index}`)
-  })
 
   test('last at least 4 connections / rate, and are measured about as long as others, three times at least', () => {
     const settings = { slices: 19, sliceMs: 50 }
