@@ -51,9 +51,17 @@ test('a place that can be written to is prepared without a trace', () => {
 })
 
 test('a place is named from where the person is, not from the clone', (context) => {
-  context.after(() => Reflect.deleteProperty(process.env, 'STARTGRID_DIRECTORY'))
-  process.env.STARTGRID_DIRECTORY = DIRECTORY
-  equal(prepareOutput('out'), inDirectory('out'))
+  const { env } = process
+  context.after(() => {
+    process.env = env
+  })
+  for (const told of [
+    { STARTGRID_DIRECTORY: DIRECTORY },
+    { npm_lifecycle_event: 'bench', INIT_CWD: DIRECTORY },
+  ]) {
+    process.env = { ...env, ...told }
+    equal(prepareOutput('out'), inDirectory('out'))
+  }
 })
 
 test('a place that cannot be written to is refused in a sentence', () => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
+import { directoryOfPerson } from '@startgrid/loadgen/request.ts'
 import type { Result } from '../result/result.ts'
 import { RESULTS } from '../result/result-file.ts'
 import { formatMarkdown } from './markdown.ts'
@@ -11,9 +12,6 @@ import { profileFiles } from './why.ts'
 
 /** Where results and reports go. */
 
-/** Where the person is: `pnpm --dir` runs this in the clone. */
-export const here = (): string => process.env.STARTGRID_DIRECTORY ?? '.'
-
 /**
  * The directory of a new run. Before minutes are spent on measuring it is made sure that it can be written to.
  * @param results where it is made if `output` is undefined
@@ -21,7 +19,7 @@ export const here = (): string => process.env.STARTGRID_DIRECTORY ?? '.'
  */
 export function prepareOutput(output: string | undefined, results: string = RESULTS): string {
   const now = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
-  const directory = output === undefined ? join(resolve(results), now) : resolve(here(), output)
+  const directory = output === undefined ? join(resolve(results), now) : resolve(directoryOfPerson(), output)
   assertWritable(directory)
   // So that nobody commits them by accident, and no race takes them for changes.
   const ignored = join(resolve(results), '.gitignore')
@@ -70,7 +68,7 @@ export async function writeReports(
   for (const [name, text] of profileFiles(result)) writeFileSync(join(dirname(path), name), text)
   // The files come first: a reader of the terminal may be gone.
   process.stdout.write(formatTerminal(document, terminalStyle(process.stdout)))
-  for (const sentence of [...closing, `Report: ${relative(here(), path)}.html`])
+  for (const sentence of [...closing, `Report: ${relative(directoryOfPerson(), path)}.html`])
     process.stderr.write(`${sentence}\n`)
 }
 

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { readCommandLine } from '@startgrid/cli/options.ts'
 import { listOf } from '@startgrid/cli/text.ts'
+import { directoryOfPerson } from '@startgrid/loadgen/request.ts'
 import { STUDIES } from '../../../studies/index.ts'
 import { DOCS, storeResult, writePages } from '../../publish.ts'
 import { isStudy } from '../../result/experiment.ts'
@@ -14,7 +16,9 @@ import type { Program } from '../program.ts'
  */
 export async function publishCommand(args: readonly string[], { name }: Program): Promise<number> {
   const { positionals } = readCommandLine(args, PUBLISH, `${name} publish`)
-  const results = positionals.flatMap((path) => openResults(path)).map(({ result }) => result)
+  const results = positionals
+    .flatMap((path) => openResults(resolve(directoryOfPerson(), path)))
+    .map(({ result }) => result)
   for (const result of results)
     say(`Stored: ${storeResult(result) ?? 'nothing, because docs have no page for it'}.`)
   const named = results.flatMap(({ experiment }) => (isStudy(experiment) ? experiment.name : []))

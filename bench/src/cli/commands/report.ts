@@ -1,8 +1,9 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
+import { directoryOfPerson } from '@startgrid/loadgen/request.ts'
 import { analyse } from '../../judge/analysis.ts'
-import { here, prepareOutput, writeReports } from '../../report/output.ts'
+import { prepareOutput, writeReports } from '../../report/output.ts'
 import { commentOf } from '../../report/report.ts'
 import type { Result } from '../../result/result.ts'
 import { openResults } from '../../result/result-file.ts'
@@ -21,7 +22,10 @@ export async function reportCommand(args: readonly string[], { name }: Program):
     throw new UsageError(
       `${name} report takes one result, not ${positionals.length}. ${name} report --help shows how.`,
     )
-  const results = openResults(resolve(here(), path)).map((one) => ({ ...one, result: current(one.result) }))
+  const results = openResults(resolve(directoryOfPerson(), path)).map((one) => ({
+    ...one,
+    result: current(one.result),
+  }))
   if (values.comment) {
     for (const { result } of results) process.stdout.write(commentOf(result))
     return 0
