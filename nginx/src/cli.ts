@@ -13,7 +13,6 @@ import {
   isMasterOf,
   isRunning,
   readText,
-  reloadMaster,
   stopMaster,
   workersOf,
 } from './run/master.ts'
@@ -36,7 +35,6 @@ system's own.
 
   pnpm nginx start      start it
   pnpm nginx status     say whether it runs, and how
-  pnpm nginx reload     use nginx/conf as it is now, without dropping a request
   pnpm nginx stop       finish what is in flight, then end
 
 Options of start:
@@ -74,10 +72,9 @@ async function main(args: string[]): Promise<number> {
   if (operands.length > 0) throw new UsageError(`${command} takes no ${operands[0]}.`)
   if (command === 'start') return start(values)
   if (command === 'status') return status()
-  if (command === 'reload') return reload()
   if (command === 'stop') return stop()
   const said = command === undefined ? 'Say what to do' : `There is no command ${JSON.stringify(command)}`
-  throw new UsageError(`${said}: start, status, reload or stop.`)
+  throw new UsageError(`${said}: start, status or stop.`)
 }
 
 async function start(values: Values<typeof OPTIONS>): Promise<number> {
@@ -118,15 +115,6 @@ function status(): number {
   const ids = workersOf(running.pid).map(({ pid }) => pid)
   say(`NGINX is running: ${running.summary}`)
   return say(`Master process ${running.pid}, workers ${ids.join(', ')}; files and logs in ${DIR}.`)
-}
-
-/** @throws {Error} one sentence; the old configuration stays in use */
-async function reload(): Promise<number> {
-  const running = findRunning()
-  if (running === undefined) throw new Error('NGINX is not running; start it with pnpm nginx start.')
-  const earlier = readErrors(DIR).length
-  await reloadMaster(running, readText(CONFIG), () => readErrors(DIR).slice(earlier))
-  return say('Reloaded, with the configuration files as they are now; no request was dropped.')
 }
 
 async function stop(): Promise<number> {

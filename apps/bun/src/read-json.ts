@@ -1,5 +1,5 @@
 import createError from 'http-errors'
-import { isJson } from '#shared/media-type.ts'
+import { requireJson } from '#shared/media-type.ts'
 
 const MAX_BYTES = 64 * 1024
 
@@ -8,7 +8,7 @@ const MAX_BYTES = 64 * 1024
  * @throws an error with status 400, 413 or 415. That of `request.json()` looks like a mistake of the app
  */
 export async function readJson(request: Request): Promise<unknown> {
-  if (!isJson(request.headers.get('content-type'))) throw createError(415)
+  requireJson(request.headers)
   const body = await request.bytes()
   if (body.length > MAX_BYTES) throw createError(413)
   try {

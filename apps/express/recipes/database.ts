@@ -35,6 +35,7 @@ export function database({ lifecycle }: AppOptions): Router {
 
   return Router()
     .post('/teas', (request, response) => {
+      if (request.is(['json', '+json']) === false) throw createError(415) // a form of another site
       const { name, grams } = parseRequest(Tea, request.body)
       const { lastInsertRowid: id } = insert.run(name, grams)
       response.status(201).location(`/teas/${id}`).json({ id, name, grams })

@@ -2,6 +2,7 @@
 import { type ErrorRequestHandler, Router } from 'express'
 import createError from 'http-errors'
 import multer from 'multer'
+import { fileName } from '#shared/files.ts'
 import { limitConcurrency } from '#shared/load-shedding.ts'
 
 const form = multer({ limits: { files: 1, fileSize: 2_000_000, fields: 0 }, defParamCharset: 'utf8' }) // bytes, in memory
@@ -23,6 +24,6 @@ upload
   })
   .post(form.single('file'), refuse)
   .post((request, response) => {
-    if (request.file === undefined) throw createError(400, 'The form has no file.')
-    response.status(201).json({ name: request.file.originalname, size: request.file.size })
+    const name = fileName(request.file?.originalname)
+    response.status(201).json({ name, size: request.file?.size })
   })

@@ -1,6 +1,7 @@
 // npm install @fastify/multipart
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsync } from 'fastify'
+import { fileName } from '#shared/files.ts'
 import { limitConcurrency } from '#shared/load-shedding.ts'
 
 const limit = limitConcurrency(16) // files in memory: 32 MB
@@ -18,8 +19,8 @@ export const upload: FastifyPluginAsync = async (app) => {
       // Those of a form that is cut have no status.
       throw Object(error).statusCode ? error : app.httpErrors.badRequest('The form is not complete.')
     }
-    if (!found[0]?.name) return reply.badRequest('The form has no file.') // a field without a file has no name
+    const name = fileName(found[0]?.name)
     reply.code(201)
-    return found[0]
+    return { ...found[0], name }
   })
 }

@@ -7,7 +7,7 @@ import { requestId } from '#shared/request-id.ts'
 import { SECURITY_HEADERS } from '#shared/security.ts'
 import { drain, serverOptions, trackConnections } from '#shared/server.ts'
 import accessLog from './plugins/access-log.ts'
-import bodies from './plugins/bodies.ts'
+import bodies, { boundNumbers } from './plugins/bodies.ts'
 import errors, { Log } from './plugins/errors.ts'
 import healthRoutes from './plugins/health.ts'
 
@@ -34,7 +34,8 @@ export function createApp(
     requestTimeout,
     http,
     return503OnClosing: false, // requests that arrive while draining are served
-    ajv: { customOptions: { strictNumbers: false } }, // by default "?items=Infinity" passes `maximum: 1000`
+    // By default "?items=Infinity" passes `maximum: 1000`.
+    ajv: { customOptions: { strictNumbers: false }, onCreate: boundNumbers },
   })
   app.decorate('config', config)
   app.decorate('lifecycle', lifecycle)

@@ -5,7 +5,7 @@ import { waitsTooLong } from '#shared/load-shedding.ts'
 import { ASSETS_DIR, renderPage, vite } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { streamPage } from '#shared/page/stream-node.ts'
-import { createProblem, PROBLEM } from '#shared/problem.ts'
+import { Busy } from '#shared/problem.ts'
 import { createNonce, pageHeaders } from '#shared/security.ts'
 
 const Items = Type.Integer({ minimum: 0, maximum: 1000, default: 50 })
@@ -30,9 +30,7 @@ export const ssr: FastifyPluginAsyncTypebox = async (app) => {
   const onRequest: onRequestAsyncHookHandler = async (_request, reply) => {
     const isTooLate = await waitsTooLong(app.config.MAX_QUEUE_WAIT_MS)
     if (reply.raw.closed) return reply.hijack() // the client has left
-    if (!isTooLate) return
-    // Not an error: it would be logged as a failure.
-    return reply.code(503).header('retry-after', '1').type(PROBLEM).send(createProblem(503))
+    if (isTooLate) throw new Busy()
   }
 
   app.get('/', { onRequest, schema: { querystring: Page } }, async (request, reply) => {

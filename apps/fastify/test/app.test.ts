@@ -135,6 +135,18 @@ test('an empty body of JSON is none', async () => {
   equal((await app.inject({ method: 'POST', url: '/', headers, payload: '' })).statusCode, 200)
 })
 
+test('an integer that JSON.parse alters is not valid, wherever a schema has one', async () => {
+  const app = createApp(createOptions(), async (scope) => {
+    scope.addSchema({ $id: 'tea', type: 'object', properties: { grams: { type: ['integer', 'null'] } } })
+    scope.post('/', { schema: { body: { type: 'array', items: { $ref: 'tea#' } } } }, async () => 'taken')
+  })
+  for (const [grams, status] of Object.entries({ 9007199254740991: 200, 9007199254740993: 400, null: 200 })) {
+    const headers = { 'content-type': 'application/json' }
+    const payload = `[{"grams":${grams}}]`
+    equal((await app.inject({ method: 'POST', url: '/', headers, payload })).statusCode, status, grams)
+  }
+})
+
 test('the hooks onClose run after the last response, newest first', async () => {
   const options = createOptions()
   const steps: string[] = []

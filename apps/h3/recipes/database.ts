@@ -3,7 +3,7 @@ import { getRouterParam, H3, HTTPError, readValidatedBody } from 'h3'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { readConfig } from '#shared/config.ts'
-import { requireJson } from '../src/middleware/json-body.ts'
+import { requireJson } from '#shared/media-type.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
@@ -33,17 +33,14 @@ export function database({ lifecycle }: AppOptions): H3 {
   const select = db.prepare('select id, name, grams from teas where id = ?')
 
   return new H3()
-    .post(
-      '/teas',
-      async (event) => {
-        const { name, grams } = await readValidatedBody(event, Tea)
-        const { lastInsertRowid: id } = insert.run(name, grams)
-        event.res.status = 201
-        event.res.headers.set('location', `/teas/${id}`)
-        return { id, name, grams }
-      },
-      { middleware: [requireJson] },
-    )
+    .post('/teas', async (event) => {
+      requireJson(event.req.headers) // h3's readers take any type
+      const { name, grams } = await readValidatedBody(event, Tea)
+      const { lastInsertRowid: id } = insert.run(name, grams)
+      event.res.status = 201
+      event.res.headers.set('location', `/teas/${id}`)
+      return { id, name, grams }
+    })
     .get('/teas/:id', (event) => {
       const tea = select.get(getRouterParam(event, 'id') ?? '')
       if (tea === undefined) throw new HTTPError({ status: 404 })

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import { win32 } from 'node:path'
 import { H3, readValidatedBody } from 'h3'
 import { z } from 'zod'
+import { fileName } from '#shared/files.ts'
 import { limitConcurrency } from '#shared/load-shedding.ts'
 
-/** A browser sends a field without a file as one without a name. */
-const Form = z.object({ file: z.file().refine(({ name }) => name !== '', 'no file') })
+const Form = z.object({ file: z.file() })
 const limit = limitConcurrency(16) // files in memory: 32 MB
 
 // In server.ts: `maxRequestBodySize: 2_000_000`, bytes. In app.ts, so that other routes keep their limit:
@@ -14,5 +13,5 @@ export const upload = new H3().post('/uploads', async (event) => {
   limit(event.runtime?.node?.res as ServerResponse)
   const { file } = await readValidatedBody(event, Form, { type: 'formData' })
   event.res.status = 201
-  return { name: win32.basename(file.name), size: file.size }
+  return { name: fileName(file.name), size: file.size }
 })

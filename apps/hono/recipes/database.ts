@@ -5,6 +5,7 @@ import { validator } from 'hono/validator'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { readConfig } from '#shared/config.ts'
+import { requireJson } from '#shared/media-type.ts'
 import { parseRequest } from '#shared/problem.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
@@ -37,6 +38,7 @@ export function database({ lifecycle }: AppOptions) {
   return new Hono()
     .post(
       '/teas',
+      validator('header', requireJson),
       validator('json', (value) => parseRequest(Tea, value)),
       (c) => {
         const { name, grams } = c.req.valid('json')

@@ -1,14 +1,13 @@
-import { win32 } from 'node:path'
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { validator } from 'hono/validator'
 import { z } from 'zod'
+import { fileName } from '#shared/files.ts'
 import { limitConcurrency } from '#shared/load-shedding.ts'
 import { parseRequest } from '#shared/problem.ts'
 
-/** A browser sends a field without a file as one without a name. */
-const Form = z.object({ file: z.file().refine(({ name }) => name !== '', 'no file') })
+const Form = z.object({ file: z.file() })
 const limit = limitConcurrency(16) // files in memory: 32 MB
 
 // The third argument of `createApp`: it has a limit of its own.
@@ -22,6 +21,6 @@ export const upload = new Hono().post(
   validator('form', (form) => parseRequest(Form, form)),
   (c) => {
     const { name, size } = c.req.valid('form').file
-    return c.json({ name: win32.basename(name), size }, 201)
+    return c.json({ name: fileName(name), size }, 201)
   },
 )

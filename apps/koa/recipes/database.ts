@@ -34,6 +34,7 @@ export function database({ lifecycle }: AppOptions): Router {
 
   return new Router()
     .post('/teas', (ctx) => {
+      if (ctx.is('json', '+json') === false) ctx.throw(415) // a form of another site
       const { name, grams } = parseRequest(Tea, ctx.request.body)
       const { lastInsertRowid: id } = insert.run(name, grams)
       ctx.status = 201

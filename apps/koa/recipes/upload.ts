@@ -2,6 +2,7 @@
 import multer from '@koa/multer'
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
+import { fileName } from '#shared/files.ts'
 import { limitConcurrency } from '#shared/load-shedding.ts'
 
 const limits = { files: 1, fileSize: 2_000_000, fields: 0 } // bytes, in memory
@@ -23,7 +24,7 @@ const readFile: Middleware = async (ctx, next) => {
 export const upload = new Router()
 
 upload.post('/uploads', readFile, (ctx) => {
-  const { originalname: name, size } = ctx.file ?? ctx.throw(400, 'The form has no file.')
+  const name = fileName(ctx.file?.originalname)
   ctx.status = 201
-  ctx.body = { name, size }
+  ctx.body = { name, size: ctx.file?.size }
 })

@@ -1,13 +1,12 @@
-import { win32 } from 'node:path'
 import createError from 'http-errors'
 import { z } from 'zod'
+import { fileName } from '#shared/files.ts'
 import { limitConcurrency } from '#shared/load-shedding.ts'
 import { parseRequest } from '#shared/problem.ts'
 import { readBody } from '../src/read-body.ts'
 import { route } from '../src/router.ts'
 
-/** A browser sends a field without a file as one without a name. */
-const Form = z.object({ file: z.file().refine(({ name }) => name !== '', 'no file') })
+const Form = z.object({ file: z.file() })
 const limit = limitConcurrency(16) // files in memory: 32 MB
 
 export const upload = [
@@ -21,6 +20,6 @@ export const upload = [
       throw createError(400, 'The body is no form.')
     })
     const { file } = parseRequest(Form, Object.fromEntries(form))
-    context.json({ name: win32.basename(file.name), size: file.size }, 201)
+    context.json({ name: fileName(file.name), size: file.size }, 201)
   }),
 ]

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import createError from 'http-errors'
 import type { AppOptions } from '#shared/app-options.ts'
 import { type Forwarded, readForwarded } from '#shared/forwarded.ts'
-import { isJson } from '#shared/media-type.ts'
+import { requireJson } from '#shared/media-type.ts'
 import { requestId } from '#shared/request-id.ts'
 import { readBody } from './read-body.ts'
 
@@ -57,7 +57,7 @@ export class Context<Name extends string = string> implements AppOptions {
    * @throws {HttpError} 400, 413, 415
    */
   async readJson(): Promise<unknown> {
-    if (!isJson(this.request.headers['content-type'])) throw createError(415)
+    requireJson(this.request.headers)
     const body = await readBody(this.request)
     try {
       return JSON.parse(utf8.decode(body))

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { until } from '@startgrid/cli/until.ts'
-import { run } from '../find/command.ts'
 
 /** A running NGINX. */
 export interface Master {
@@ -22,30 +20,6 @@ function signalMaster({ pid }: Pick<Master, 'pid'>, signal: NodeJS.Signals): voi
 /** Arguments that keep NGINX inside `dir`. `-e`: the compiled-in error log may need root before the configuration is read. */
 export function nginxArguments(dir: string, config = 'nginx.conf'): string[] {
   return ['-p', dir, '-c', join(dir, config), '-e', 'stderr']
-}
-
-/**
- * Puts a configuration into use without dropping a request: the master starts new workers, and the old ones finish what
- * they have before they end. Returns when only new workers take connections.
- * @param errors what the running NGINX has logged lately
- * @throws {Error} one sentence, if NGINX refuses it; the old configuration then stays in use
- */
-export async function reloadMaster(master: Master, config: string, errors: () => string): Promise<void> {
-  await writeFile(join(master.dir, 'next.conf'), config)
-  const args = ['-t', ...nginxArguments(master.dir, 'next.conf')]
-  const { code, stderr } = await run({ file: master.path, args })
-  if (code !== 0) throw new Error(explainRejection(stderr))
-  await rename(join(master.dir, 'next.conf'), join(master.dir, 'nginx.conf'))
-  const workers = Number(/^worker_processes (\d+);$/m.exec(config)?.[1])
-  const before = new Set(workersOf(master.pid).map(({ pid }) => pid))
-  signalMaster(master, 'SIGHUP')
-  const isTaken = () => {
-    const serving = workersOf(master.pid).filter(({ leaving }) => !leaving)
-    return serving.length === workers && serving.every(({ pid }) => !before.has(pid))
-  }
-  await until('the old workers serve', isTaken, 10).catch(() => {
-    throw new Error(`NGINX kept its old configuration after 10 s. ${explainRejection(errors())}`)
-  })
 }
 
 /**
@@ -97,13 +71,6 @@ export function bindRefusal(address: string, code: string | undefined, why: stri
   return `NGINX cannot listen on ${address} (${why}): choose another address.`
 }
 
-/** A worker process of an NGINX. */
-interface Worker {
-  readonly pid: number
-  /** It takes no new connections and ends when it has served what it has. */
-  readonly leaving: boolean
-}
-
 interface Process {
   readonly pid: number
   readonly parent: number
@@ -112,10 +79,10 @@ interface Process {
 }
 
 /** The workers of a master on this machine, containers included (same kernel); empty if it does not run. */
-export function workersOf(master: number): Worker[] {
-  return processes()
-    .filter(({ parent, title }) => parent === master && title.startsWith('nginx: worker process'))
-    .map(({ pid, title }) => ({ pid, leaving: title.includes('shutting down') }))
+export function workersOf(master: number): Process[] {
+  return processes().filter(
+    ({ parent, title }) => parent === master && title.startsWith('nginx: worker process'),
+  )
 }
 
 /** Whether a process with this id is an NGINX master whose command line names `dir`. Ids are used again: this is not. */

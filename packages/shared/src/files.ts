@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { win32 } from 'node:path'
+import createError from 'http-errors'
 
 /**
  * For the option `onFile` of @fastify/send and @fastify/static: what they do not know. Names that begin with a dot are not there, such as
@@ -15,4 +17,14 @@ export function onFile(root: string, { method, headers }: Pick<IncomingMessage, 
     const isWeak = headers['if-range']?.toString().startsWith('W/')
     if (method === 'HEAD' || isWeak || Number(length) > size) delete headers.range
   }
+}
+
+/**
+ * The name of an uploaded file, without a path. Its client may send any. A browser sends a field without a file as one without a name.
+ * @throws 400 if it can be the name of no file, such as `..`
+ */
+export function fileName(sent: string | undefined): string {
+  const name = win32.basename(sent ?? '')
+  if (/^\.{0,2}$|\p{Cc}/u.test(name)) throw createError(400, 'The form has no file.')
+  return name
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Busy } from './problem.ts'
 
 /** Milliseconds of expensive requests per turn of the event loop. Further ones wait, so that cheap ones are served between them. */
 const BURST_MS = 10
@@ -33,13 +34,12 @@ export async function waitsTooLong(maxMs: number): Promise<boolean> {
 
 /**
  * For routes whose requests hold much memory, such as uploads. Call what it returns with each response before the body is read.
- * @throws an error that becomes a 503 while `max` requests are under way
+ * @throws {Busy} while `max` requests are under way
  */
 export function limitConcurrency(max: number) {
   let underWay = 0
   return (response: Pick<ServerResponse, 'closed' | 'once'>): void => {
-    if (underWay >= max)
-      throw Object.assign(new Error('busy'), { expose: true, status: 503, headers: { 'retry-after': '1' } })
+    if (underWay >= max) throw new Busy()
     if (response.closed) return // the client has left
     underWay++
     response.once('close', () => underWay--)

@@ -1,4 +1,12 @@
-/** Whether a body says that it is JSON (RFC 6839 for `+json`). A form of another site can send what says text/plain or nothing. */
-export function isJson(type: string | null | undefined): boolean {
-  return /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i.test(type ?? '')
+import createError from 'http-errors'
+
+/**
+ * For what reads JSON, and decodes none. A form of another site can send what says text/plain or nothing. RFC 6839 has `+json`.
+ * @throws an error that becomes a 415
+ */
+export function requireJson(headers: Headers | { [name: string]: unknown }): void {
+  const read = (name: string) =>
+    String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '')
+  const isJson = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i.test(read('content-type'))
+  if (!isJson || !/^(identity)?$/i.test(read('content-encoding'))) throw createError(415)
 }

@@ -50,20 +50,30 @@ export function toProblem(
   status: number
   headers: Record<string, string>
   problem: Problem
+  /** For the log. */
+  isFailure: boolean
 } {
   const own = Object(error)
   const { statusCode, headers = {}, message, syscall, code, errcode = 0 } = own
   const { expose = own.expose, status = own.status ?? statusCode } = known
   // SQLite has waited for another process in vain (https://sqlite.org/rescode.html#busy): of node:sqlite, and of Bun.
   if ((errcode & 255) === 5 || String(code).startsWith('SQLITE_BUSY'))
-    return { status: 503, headers: { ...NO_STORE, 'retry-after': '1' }, problem: createProblem(503) }
+    return { ...toProblem(new Busy()), isFailure: true }
   if (typeof expose !== 'boolean' || !(status >= 400 && status <= 599))
-    return { status: 500, headers: NO_STORE, problem: createProblem(500) }
+    return { status: 500, headers: NO_STORE, problem: createProblem(500), isFailure: true }
   // An error of the file system names a path of the server, and is exposed by http-errors as well.
   const isPublic = expose && status < 500 && syscall === undefined && message !== STATUS_CODES[status]
   const problem = createProblem(status, isPublic ? { detail: message } : {})
   if (error instanceof InvalidRequest) problem.errors = error.errors
-  return { status, headers: { ...NO_STORE, ...headers }, problem }
+  const isFailure = status >= 500 && !(error instanceof Busy)
+  return { status, headers: { ...NO_STORE, ...headers }, problem, isFailure }
+}
+
+/** Too much is under way, so this request is refused: 503. That is no failure, and not logged as one. */
+export class Busy extends Error {
+  readonly expose = true
+  readonly status = 503
+  readonly headers = { 'retry-after': '1' }
 }
 
 /** The client's fault. */

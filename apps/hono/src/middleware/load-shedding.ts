@@ -1,12 +1,12 @@
 import { createMiddleware } from 'hono/factory'
 import { waitsTooLong } from '#shared/load-shedding.ts'
-import { createProblem, PROBLEM } from '#shared/problem.ts'
+import { Busy } from '#shared/problem.ts'
 import type { Env } from '../forwarded.ts'
 
 /** For expensive routes: 503 after too long a wait. */
 export const shedLoad = createMiddleware<Env>(async (c, next) => {
   const isTooLate = await waitsTooLong(c.get('config').MAX_QUEUE_WAIT_MS)
   if (c.env.outgoing?.closed ?? c.req.raw.signal.aborted) return c.body(null) // the client has left
-  if (!isTooLate) return next()
-  return c.json(createProblem(503), 503, { 'content-type': PROBLEM, 'retry-after': '1' })
+  if (isTooLate) throw new Busy()
+  return next()
 })

@@ -37,7 +37,7 @@ export function onError(log: Logger) {
     // If the socket fails, Koa emits its error. A body that fails destroys the response with its own.
     const isReset = ctx && error === ctx.req.socket.errored && error !== ctx.res.errored
     const isAborted = isReset || (ctx && isClientAbort(error, ctx.res))
-    if (toProblem(error).status >= 500 && !isAborted) (ctx?.log ?? log).error({ err: error }, 'failed')
+    if (toProblem(error).isFailure && !isAborted) (ctx?.log ?? log).error({ err: error }, 'failed')
     // The client can only learn from a closed connection that its response is incomplete.
     if (ctx?.headerSent) ctx.res.destroy()
   }
