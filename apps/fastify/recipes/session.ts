@@ -34,7 +34,7 @@ export const session: FastifyPluginAsyncTypebox<{ SESSION_SECRET: string }> = as
   })
 
   app.post('/login', { onRequest: sameOrigin, schema: { body: Login } }, async (request, reply) =>
-    reply.setCookie('session', request.body.name).redirect('/me', 303),
+    reply.setCookie('session', request.body.name.toWellFormed()).redirect('/me', 303),
   )
 
   app.get('/me', async (request, reply) => {

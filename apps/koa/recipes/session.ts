@@ -21,7 +21,7 @@ export function session(app: Koa, { SESSION_SECRET }: { SESSION_SECRET: string }
     .post('/login', sameOrigin, (ctx) => {
       const { name } = parseRequest(Login, ctx.request.body)
       // `secure` if the browser uses TLS: TRUST_PROXY says which proxy can tell.
-      ctx.cookies.set('session', encodeURIComponent(name), {
+      ctx.cookies.set('session', encodeURIComponent(name.toWellFormed()), {
         signed: true,
         sameSite: 'lax',
         maxAge: 86_400_000,

@@ -25,6 +25,7 @@ export async function fetchUpstream(
   try {
     gone.throwIfAborted()
     const { body, status, headers } = await fetch(url, { ...init, signal: controller.signal })
+    if (status > 599) throw new RangeError(`status ${status}`) // Hono's Response has it
     return new Response(body, { status, headers: [...headers].filter(([name]) => PASSED.includes(name)) })
   } catch (cause) {
     if (gone.aborted) throw cause // nobody waits
