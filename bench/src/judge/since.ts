@@ -1,7 +1,6 @@
 import { type Interval, meanInterval } from '@startgrid/stats/estimate.ts'
-import { mean } from '@startgrid/stats/moments.ts'
 import type { Result } from '../result/result.ts'
-import type { Commit, Search, Since, Start, Step } from '../result/since.ts'
+import type { Commit, Since, Start, Step } from '../result/since.ts'
 import { judgeCells, type Launch, type Measured } from './launches.ts'
 
 /**
@@ -9,174 +8,153 @@ import { judgeCells, type Launch, type Measured } from './launches.ts'
  * change came in two steps.
  */
 
-/** One commit with this much is the answer. */
+/** One commit with this much is the answer; one of which this much is known is not raced any more. */
 const SURE = 0.95
-/** From here on, another commit says more than the one that is being raced; one of less doubt is not raced at all. */
 const SETTLED = 0.95
 const LEAST_DOUBT = 0.01
 /** Before anything is measured, it came in two steps with this probability. */
 const TWO = 0.1
 /** So much of the difference is there between two steps: outside of 0 and 1, one takes back some of the other. */
 const LEVELS = [-0.5, 0.3, 0.4, 0.5, 0.6, 0.7, 1.5]
-/** Commits differ by so much without a reason, in logarithms. */
-const OWN_SD = 0.004
 
 /** How probable it is that a change came with each commit: the only one, or the first or the second of two. */
 interface Posterior {
   only: number[]
   first: number[]
   second: number[]
-  /** Of two steps. */
-  two: number
 }
 
-function posteriorOf(search: Search): Posterior {
-  const count = search.commits.length
-  const fit = likelihoodOf(search)
+function posteriorOf(commits: readonly Commit[]): Posterior {
+  const count = commits.length
+  const likelihood = likelihoodOf(commits)
   // No race tells commits apart that have none between them, so they share what is known.
-  const ends = [...new Set([...fit.raced, count - 1])]
+  const ends = [...commits.keys()].filter((index) => commits[index]?.starts.length || index === count - 1)
   const sizes = ends.map((end, index) => end - (ends[index - 1] ?? -1))
-  const found = sizes.flatMap((size, first) => {
-    const end = ends[first] ?? 0
-    const one = { first, second: -1, log: Math.log(((1 - TWO) * size) / count) + fit.log(end, end, 1) }
-    const others = sizes.slice(first + 1).flatMap((other, index) => {
-      const second = first + 1 + index
-      const prior = (2 * TWO * size * other) / (count * (count - 1)) / LEVELS.length
-      return LEVELS.map((level) => {
-        return { first, second, log: Math.log(prior) + fit.log(end, ends[second] ?? 0, level) }
+  const found = sizes.flatMap((size, first) =>
+    sizes.slice(first).flatMap((other, more) => {
+      const priors =
+        more === 0
+          ? [(1 - TWO) * size]
+          : LEVELS.map(() => (2 * TWO * size * other) / (count - 1) / LEVELS.length)
+      return priors.map((prior, index) => {
+        const log = likelihood(ends[first] ?? 0, ends[first + more] ?? 0, LEVELS[index] ?? 0)
+        return { first, second: first + more, log: Math.log(prior) + log }
       })
-    })
-    return [one, ...others]
-  })
+    }),
+  )
   const most = Math.max(...found.map(({ log }) => log))
-  const weights = found.map((one) => ({ ...one, weight: Math.exp(one.log - most) }))
-  const all = sumOf(weights.map(({ weight }) => weight))
-  const spread = (segmentOf: (one: (typeof weights)[number]) => number) => {
-    const parts = sizes.map((size, segment) => {
-      const own = weights.filter((one) => segmentOf(one) === segment)
-      return { size, part: sumOf(own.map(({ weight }) => weight)) / all / size }
+  const all = sumOf(found.map(({ log }) => Math.exp(log - most)))
+  const spread = (isOf: (one: { first: number; second: number }, segment: number) => boolean) =>
+    sizes.flatMap((size, segment) => {
+      const own = found.filter((one) => isOf(one, segment)).map(({ log }) => Math.exp(log - most))
+      return Array.from({ length: size }, () => sumOf(own) / all / size)
     })
-    return parts.flatMap(({ size, part }) => Array.from({ length: size }, () => part))
+  return {
+    only: spread(({ first, second }, segment) => first === segment && second === segment),
+    first: spread(({ first, second }, segment) => first === segment && second > segment),
+    second: spread(({ first, second }, segment) => second === segment && first < segment),
   }
-  const only = spread(({ first, second }) => (second < 0 ? first : -1))
-  const first = spread(({ first, second }) => (second < 0 ? -1 : first))
-  return { only, first, second: spread(({ second }) => second), two: sumOf(first) }
 }
 
-/** Of where one or two steps are. The size of the difference and the noise are not known: both are integrated. */
-function likelihoodOf({ commits, raced }: Search) {
-  let [squares, df] = [0, 0]
-  const places = commits.flatMap(({ hash }, index) => {
-    const starts = raced.flatMap((one) => (one.hash === hash ? one.starts : []))
-    if (starts.length < 2) return []
-    const own = mean(starts.map(([good, mine]) => mine - good))
-    const bad = mean(starts.map(([good, , end]) => end - good))
-    for (const [good, mine, end] of starts) squares += squareOf(mine - good - own, end - good - bad)
-    df += 2 * (starts.length - 1)
-    return { index, n: starts.length, own, bad }
+/** The logarithm, of where one or two steps are. The size of the difference and the noise are not known: both are integrated. */
+function likelihoodOf(commits: readonly Commit[]) {
+  let [count, squares] = [0, 0]
+  const raced = commits.flatMap(({ starts }, index) => {
+    let [whole, middle] = [0, 0]
+    // Two contrasts that do not correlate, with 2 and 6 times the variance of a start.
+    for (const [good, own, bad] of starts) {
+      whole += bad - good
+      middle += 2 * own - good - bad
+      squares += (bad - good) ** 2 / 2 + (2 * own - good - bad) ** 2 / 6
+    }
+    count += starts.length
+    return starts.length === 0 ? [] : { index, starts: starts.length, whole, middle }
   })
-  const log = (first: number, second: number, level: number) => {
-    let [size, both, rest] = [0, 0, squares]
-    for (const { index, n, own, bad } of places) {
+  return (first: number, second: number, level: number) => {
+    if (count === 0) return 0
+    let [size, both] = [0, 0]
+    for (const { index, starts, whole, middle } of raced) {
       const place = index >= second ? 1 : index >= first ? level : 0
-      const variance = 2 + (n * OWN_SD ** 2 * df) / squares
-      const [expected, seen] = [squareOf(place, 1, variance), squareOf(own, bad, variance)]
-      size += n * expected
-      rest += n * seen
-      both += (n * (squareOf(place + own, 1 + bad, variance) - expected - seen)) / 2
+      size += starts / 2 + (starts * (2 * place - 1) ** 2) / 6
+      both += whole / 2 + (middle * (2 * place - 1)) / 6
     }
-    if (places.length === 0) return 0
-    return -Math.log(size) / 2 - ((df + 2 * places.length - 1) / 2) * Math.log(rest - both ** 2 / size)
+    return -Math.log(size) / 2 - (count - 0.5) * Math.log(squares - both ** 2 / size)
   }
-  return { raced: places.map(({ index }) => index), log }
 }
 
-/** Of differences to one start, in the variance of a start. @param variance of the first; the second has 2, and they share 1 */
-function squareOf(own: number, bad: number, variance = 2): number {
-  return (2 * own ** 2 - 2 * own * bad + variance * bad ** 2) / (2 * variance - 1)
-}
-
-/** The commit that halves what is left. @returns undefined if it is known, or no race would tell more */
-export function nextOf(search: Search): Commit | undefined {
-  const found = posteriorOf(search)
+/** The commit of whose place least is known. @returns undefined if the step is known, or no race would tell more */
+export function nextOf(commits: readonly Commit[]): Commit | undefined {
+  const found = posteriorOf(commits)
   if (isKnown(found)) return undefined
-  const doubts = search.commits.slice(0, -1).flatMap((commit, index) => {
-    const { good, bad, between } = likeness(found, index)
-    const halves = (steps: readonly number[]) => {
-      const before = sumOf(steps.slice(0, index + 1)) / sumOf(steps)
-      return Math.min(before, 1 - before)
-    }
-    const doubt =
-      found.two > 0.5
-        ? Math.max(halves(found.first), halves(found.second))
-        : Math.max(Math.min(good, bad) / (good + bad), between)
-    return commit.skipped === undefined ? [{ commit, doubt }] : []
-  })
-  const [best] = doubts.sort((one, other) => other.doubt - one.doubt)
-  return best !== undefined && best.doubt >= LEAST_DOUBT ? best.commit : undefined
+  const [best] = commits
+    .slice(0, -1)
+    .flatMap((commit, index) =>
+      commit.skipped === undefined ? { commit, sure: placeOf(found, index).sure } : [],
+    )
+    .sort((one, other) => one.sure - other.sure)
+  return best !== undefined && best.sure <= 1 - LEAST_DOUBT ? best.commit : undefined
 }
 
 /** Whether another commit says more now than this one. */
-export function isSettled(search: Search, { hash }: Commit): boolean {
-  const found = posteriorOf(search)
-  const index = search.commits.findIndex((one) => one.hash === hash)
-  return isKnown(found) || Math.max(...Object.values(likeness(found, index))) >= SETTLED
+export function isSettled(commits: readonly Commit[], commit: Commit): boolean {
+  const found = posteriorOf(commits)
+  return isKnown(found) || placeOf(found, commits.indexOf(commit)).sure >= SETTLED
 }
 
 function isKnown({ only, first, second }: Posterior): boolean {
   return Math.max(...only) >= SURE || Math.min(Math.max(...first), Math.max(...second)) >= SURE
 }
 
-/** How probable it is that a commit is like the good end, like the bad one, or between. */
-function likeness({ only, first, second }: Posterior, index: number) {
+/** Whether a commit is like the good end, like the bad one, or between, and how probable that is. */
+function placeOf({ only, first, second }: Posterior, index: number) {
   const upTo = (steps: readonly number[]) => sumOf(steps.slice(0, index + 1))
   const bad = upTo(only) + upTo(second)
   const between = upTo(first) - upTo(second)
-  return { good: 1 - bad - between, bad, between }
+  const places = { good: 1 - bad - between, bad, between }
+  const sure = Math.max(...Object.values(places))
+  return { ...places, sure }
 }
 
 /** What is known of a commit, in words. */
 export function describePlace(
-  search: Search,
-  { hash, skipped }: Commit,
+  commits: readonly Commit[],
+  commit: Commit,
   ends: { good: string; bad: string },
 ): string {
-  if (skipped !== undefined) return `skipped (${skipped})`
-  const index = search.commits.findIndex((one) => one.hash === hash)
-  const { good, bad, between } = likeness(posteriorOf(search), index)
-  if (Math.max(good, bad, between) < SETTLED) return 'not clear yet'
-  return good >= SETTLED ? `as fast as ${ends.good}` : bad >= SETTLED ? `like ${ends.bad}` : 'between them'
+  if (commit.skipped !== undefined) return `skipped (${commit.skipped})`
+  const { good, bad, sure } = placeOf(posteriorOf(commits), commits.indexOf(commit))
+  if (sure < SETTLED) return 'not clear yet'
+  return sure === good ? `as fast as ${ends.good}` : sure === bad ? `like ${ends.bad}` : 'between them'
 }
 
 /** What was found, sure or not. */
-export function sinceOf(search: Search): Since {
-  const { only, first, second, two } = posteriorOf(search)
-  const commits = search.commits.map((commit, index) => {
-    const starts = search.raced.flatMap((one) => (one.hash === commit.hash ? one.starts : []))
-    const probability = (only[index] ?? 0) + (first[index] ?? 0) + (second[index] ?? 0)
-    return { ...commit, ratio: ratioOf(starts.map(([good, own]) => own - good)), starts, probability }
-  })
+export function sinceOf(commits: readonly Commit[]): Since {
+  const { only, first, second } = posteriorOf(commits)
+  const several = sumOf(first)
   const stepOf = (steps: readonly number[], changes: readonly number[]): Step => {
-    const order = [...steps.keys()].sort((a, b) => (steps[b] ?? 0) - (steps[a] ?? 0))
     let left = SURE * sumOf(steps)
-    const set = order.filter((index) => {
-      const isIn = left > 0
-      left -= steps[index] ?? 0
-      return isIn
-    })
+    const set = [...commits.keys()]
+      .sort((a, b) => (steps[b] ?? 0) - (steps[a] ?? 0))
+      .filter((index) => {
+        const isIn = left > 0
+        left -= steps[index] ?? 0
+        return isIn
+      })
     return { set: set.flatMap((index) => commits[index]?.hash ?? []), change: ratioOf(changes) }
   }
-  const all = commits.flatMap(({ starts }) => starts)
+  const whole = commits.flatMap(({ starts }) => starts.map(([good, , bad]) => bad - good))
   const [from = 0, to = 0] = [first, second].map((steps) => steps.indexOf(Math.max(...steps)))
   const between = commits.slice(from, to).flatMap(({ starts }) => starts)
-  const whole = all.map(([good, , bad]) => bad - good)
-  const last = commits.at(-1)
-  if (last !== undefined) last.ratio = ratioOf(whole)
   const [before, after] = [between.map(([good, own]) => own - good), between.map(([, own, bad]) => bad - own)]
   return {
-    commits: commits.map((one) => ({ ...one, starts: one.starts.length })),
-    steps: two > 0.5 ? [stepOf(first, before), stepOf(second, after)] : [stepOf(only, whole)],
-    several: two,
+    commits: commits.map(({ starts, ...commit }, index) => ({
+      ...commit,
+      ratio: ratioOf(index === commits.length - 1 ? whole : starts.map(([good, own]) => own - good)),
+      starts: starts.length,
+      probability: (only[index] ?? 0) + (first[index] ?? 0) + (second[index] ?? 0),
+    })),
+    steps: several > 0.5 ? [stepOf(first, before), stepOf(second, after)] : [stepOf(only, whole)],
+    several,
   }
 }
 
@@ -193,14 +171,14 @@ function sumOf(values: readonly number[]): number {
 
 /** Of a race of the good end, a commit and the bad end. */
 export function startsOf(measured: Pick<Result, keyof Measured | 'analysis'>): Start[] {
-  const [good = [], own = [], bad = []] = judgeCells(measured).map((one) =>
-    one.void === null ? one.launches : [],
-  )
   const isRate = measured.analysis?.findings[0]?.decides !== 'cpu'
   const speedOf = (one: Launch | null | undefined) =>
     isRate ? one?.logs.rate : one?.logs.cpu && -one.logs.cpu
-  return good.flatMap((one, heat): Start[] => {
-    const [a, b, c] = [one, own[heat], bad[heat]].map(speedOf)
+  const [good = [], own = [], bad = []] = judgeCells(measured).map((one) =>
+    one.void === null ? one.launches.map(speedOf) : [],
+  )
+  return good.flatMap((a, heat): Start[] => {
+    const [b, c] = [own[heat], bad[heat]]
     return a === undefined || b === undefined || c === undefined ? [] : [[a, b, c]]
   })
 }

@@ -29,20 +29,6 @@ export interface Dot {
   low: number | null
   high: number | null
   leads: boolean
-  /** Of 1: a bar beside the value. */
-  part?: number
-}
-
-/** Of a bar as text. */
-const BAR = 8
-
-/** `█████▌   70 %` */
-export function formatBar(part: number): string {
-  return `${'█'.repeat(Math.round(BAR * part)).padEnd(BAR)} ${formatPart(part).padStart(5)}`
-}
-
-export function formatPart(part: number): string {
-  return part > 0.995 ? '>99 %' : `${Math.round(100 * part)} %`
 }
 
 interface Axis {
@@ -143,9 +129,7 @@ export function chartLines(chart: Chart, { columns, color }: { columns: number; 
   const { title, panels, axis, columns: wanted } = chart
   const dots = panels.flatMap((panel) => panel.dots)
   const widest = (texts: readonly string[]) => Math.max(...texts.map(({ length }) => length))
-  const told = ({ value, part }: Dot) =>
-    `${axis.format(value)}${part === undefined ? '' : ` ${formatBar(part)}`}`
-  const values = widest(dots.map(told))
+  const values = widest(dots.map(({ value }) => axis.format(value)))
   const names = Math.min(widest(dots.map(({ name }) => name)), columns - WIDE - values - 2)
   const least = names + 1 + NARROWEST + 1 + values
   const broadest = Math.max(least, widest(panels.map((panel) => panel.title)))
@@ -156,7 +140,7 @@ export function chartLines(chart: Chart, { columns, color }: { columns: number; 
     ...wrap(panel.title, '   ', columns).split('\n'),
     ...panel.dots.map((dot) => {
       const line = drawLine(dot, chart, scale, plot)
-      return `${dot.name.slice(0, names).padEnd(names)} ${line} ${told(dot).padStart(values)}`
+      return `${dot.name.slice(0, names).padEnd(names)} ${line} ${axis.format(dot.value).padStart(values)}`
     }),
   ])
   const rows = Array.from({ length: Math.ceil(blocks.length / beside) }, (_, row) =>

@@ -6,7 +6,7 @@ import type { Experiment } from './experiment.ts'
 import type { Analysis, PilotRecord } from './figures.ts'
 import type { Heat } from './heat.ts'
 import type { ProfiledStart } from './profile.ts'
-import type { Search } from './since.ts'
+import type { Commit } from './since.ts'
 
 /**
  * A run as it is stored. What was measured (`heats`) is kept apart from what follows from it (`analysis`).
@@ -45,7 +45,7 @@ export interface Result {
   /** With `--why`: starts of their own, in pairs. */
   profiles?: ProfiledStart[]
   /** With `--bisect`, if both ends differ. */
-  search?: Search
+  search?: Commit[]
   /** Null before the first heat. */
   analysis: Analysis | null
 }

@@ -1,19 +1,13 @@
 import type { Interval } from '@startgrid/stats/estimate.ts'
 
-/** A search for the commit since which a server is slower or faster, as it is stored. */
-export interface Search {
-  /** Those after the good one up to the bad one, the oldest first. */
-  commits: Commit[]
-  /** In the order in which they were raced, in the same heats as both ends. */
-  raced: { hash: string; starts: Start[] }[]
-}
-
-/** Nobody's name is in it. */
+/** A search for the commit since which a server is slower or faster, as it is stored. Nobody's name is in it. */
 export interface Commit {
   hash: string
   title: string
   /** ISO 8601. */
   date: string
+  /** Of heats in which it was raced with both ends. */
+  starts: Start[]
   /** Why it could not be raced: a clause. */
   skipped?: string
 }
@@ -24,7 +18,7 @@ export type Start = readonly [good: number, own: number, bad: number]
 /** What follows from it. */
 export interface Since {
   /** One by one, its speed as a part of the good one's, and how probable it is that a change came with it. */
-  commits: (Commit & { ratio: Interval | null; starts: number; probability: number })[]
+  commits: (Omit<Commit, 'starts'> & { ratio: Interval | null; starts: number; probability: number })[]
   /** One, or two of which the order is known. */
   steps: Step[]
   /** How probable it is that there is more than one. */

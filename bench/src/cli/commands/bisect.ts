@@ -3,7 +3,7 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { describePlace, isSettled, nextOf, sinceOf } from '../../judge/since.ts'
 import { describeFinding } from '../../report/race.ts'
 import type { Result } from '../../result/result.ts'
-import type { Commit, Search, Start } from '../../result/since.ts'
+import type { Commit, Start } from '../../result/since.ts'
 
 /** Without so much time, no commit is raced any more: milliseconds. */
 const LEAST_MS = 60_000
@@ -11,14 +11,14 @@ const LEAST_MS = 60_000
 interface Bisecting {
   /** Of both ends. What is found is filled in. */
   result: Result
-  commits: readonly Commit[]
+  commits: Commit[]
   signal: AbortSignal
   /** `performance.now()` when it has to be over. */
   endsAt: number
   say(text: string): void
   save(result: Result): void
   /** What a merge has brought. */
-  branchOf(merge: string): readonly Commit[]
+  branchOf(merge: string): Commit[]
   /**
    * @param follow is told what was measured so far, and says whether that is enough
    * @returns why it failed: a clause; undefined if it did not
@@ -37,21 +37,19 @@ export async function bisect({ result, commits, signal, say, ...run }: Bisecting
     result.warnings.push({ kind: 'race', text })
     return
   }
-  const search: Search = { commits: [...commits], raced: [] }
-  result.search = search
-  const update = () => Object.assign(result.analysis ?? {}, { since: sinceOf(search) })
+  result.search = commits
+  const update = () => Object.assign(result.analysis ?? {}, { since: sinceOf(commits) })
   const opened = new Set<string>()
   say(`${describeFinding(finding, result)}. Looking for the commit among ${commits.length}:`)
   while (!signal.aborted && run.endsAt - performance.now() > LEAST_MS) {
-    const commit = nextOf(search)
+    const commit = nextOf(commits)
     if (commit !== undefined) {
-      const raced: Search['raced'][number] = { hash: commit.hash, starts: [] }
-      search.raced.push(raced)
+      const before = commit.starts
       const follow = (starts: Start[]) => {
-        raced.starts = starts
+        commit.starts = [...before, ...starts]
         update()
         run.save(result)
-        return isSettled(search, commit)
+        return isSettled(commits, commit)
       }
       const failure = await run.raceCommit(commit, follow).catch((error: unknown) => {
         if (signal.aborted || error instanceof ForeseenError) return oneLine(error)
@@ -59,17 +57,20 @@ export async function bisect({ result, commits, signal, say, ...run }: Bisecting
       })
       if (signal.aborted) break
       if (failure !== undefined) commit.skipped = failure
-      say(`  ${commit.hash}  ${commit.title}: ${describePlace(search, commit, { good, bad })}`)
+      say(`  ${commit.hash}  ${commit.title}: ${describePlace(commits, commit, { good, bad })}`)
     } else {
       // Which commits of a merge that made the difference?
-      const merge = sinceOf(search).steps.find(
+      const merge = sinceOf(commits).steps.find(
         ({ set: [hash = '', other] }) => other === undefined && !opened.has(hash),
       )
       const [hash = ''] = merge?.set ?? []
       if (merge === undefined) break
       opened.add(hash)
-      const at = search.commits.findIndex((one) => one.hash === hash)
-      search.commits.splice(at, 0, ...run.branchOf(hash))
+      commits.splice(
+        commits.findIndex((one) => one.hash === hash),
+        0,
+        ...run.branchOf(hash),
+      )
     }
   }
   if (signal.aborted) result.finishedAt = null

@@ -1,5 +1,5 @@
 import { formatEnds } from '@startgrid/cli/numbers.ts'
-import { type Chart, type Dot, formatPart, type Panel, partAlong, type Scale, scaleOf } from '../chart.ts'
+import { type Chart, type Dot, type Panel, partAlong, type Scale, scaleOf } from '../chart.ts'
 import { html, type Markup } from './markup.ts'
 
 /** A chart as figures that need no script. */
@@ -19,15 +19,13 @@ export function drawChart(chart: Chart): Markup {
 /** Pixels of a panel, whose width is that of a phone: above the plot, of a row, below, for names on the left and for figures on the right. */
 const [TOP, ROW, BELOW, NAMES, FIGURES] = [4, 21, 34, 84, 62]
 const WIDTH = 360
-/** Of a bar for 1, and of its room. */
-const [BAR, BARS] = [60, 108]
 
 function drawPanel({ title, dots }: Panel, chart: Chart, scale: Scale): Markup {
   const { axis, mark } = chart
   // A letter is about 6 pixels wide.
   const left = Math.max(NAMES, 10 + 6 * Math.max(0, ...dots.map(({ name }) => name.length)))
-  const right = WIDTH + left - NAMES - FIGURES
-  const width = right + FIGURES + (dots.some(({ part }) => part !== undefined) ? BARS : 0)
+  const width = WIDTH + left - NAMES
+  const right = width - FIGURES
   const bottom = TOP + ROW * dots.length
   const place = (value: number) => (left + partAlong(value, chart, scale) * (right - left)).toFixed(1)
   const upright = (value: number, opacity: number) =>
@@ -42,7 +40,7 @@ ${scale.ticks.map((tick) => html`${upright(tick, 0.1)}<text class="middle" x="${
 ${mark !== undefined && upright(mark, 0.6)}
 ${dots.map((dot, row) => {
   const y = TOP + ROW * (row + 0.5)
-  return html`<text class="end" x="${left - 9}" y="${y + 3}">${dot.name}</text>${drawDot(dot, scale, y, place, { left, right })}<text class="end" x="${right + 38}" y="${y + 3}">${axis.format(dot.value)}</text>${drawBar(dot, right + 50, y)}
+  return html`<text class="end" x="${left - 9}" y="${y + 3}">${dot.name}</text>${drawDot(dot, scale, y, place, { left, right })}<text class="end" x="${right + 38}" y="${y + 3}">${axis.format(dot.value)}</text>
 `
 })}</svg>
 </figure>`
@@ -68,11 +66,5 @@ function drawDot(
 
 function describeDot(dot: Dot, format: (value: number) => string): string {
   const interval = dot.low === null ? '' : ` (${formatEnds(dot, format)})`
-  return `${dot.name} ${format(dot.value)}${interval}${dot.part === undefined ? '' : `, ${formatPart(dot.part)}`}`
-}
-
-function drawBar({ part, leads }: Dot, x: number, y: number): Markup | false {
-  if (part === undefined) return false
-  const bar = html`<rect x="${x}" y="${y - 5}" width="${Math.max(1, BAR * part).toFixed(1)}" height="10" fill="${leads ? ACCENT : GREY}"/>`
-  return html`${bar}<text class="end" x="${x + BAR + 36}" y="${y + 3}">${formatPart(part)}</text>`
+  return `${dot.name} ${format(dot.value)}${interval}`
 }

@@ -69,14 +69,8 @@ export async function checkOut(ref: string | undefined, options: CheckoutOptions
   if (ref === undefined) takeChanges(top, tree)
   const directory = join(tree, git(['rev-parse', '--show-prefix'], ''))
   if (!existsSync(directory)) throw new CheckoutError(`There is no ${relative(tree, directory)} in ${name}.`)
-  const onInstalled = () => {
-    if (options.install === undefined && !doesMoreThanInstall(tree)) kept?.set(installed, tree)
-  }
-  const prepared = await prepare(tree, directory, name, {
-    ...options,
-    isInstalled: old !== undefined,
-    onInstalled,
-  })
+  const prepared = await prepare(tree, directory, name, { ...options, isInstalled: old !== undefined })
+  if (options.install === undefined && !doesMoreThanInstall(tree)) kept?.set(installed, tree)
   const isChanged = ref === undefined && git(['status', '--porcelain'], '') !== ''
   return { ...prepared, directory, commit: `${commit.slice(0, 10)}${isChanged ? ' with changes' : ''}` }
 }
@@ -112,34 +106,22 @@ function doesMoreThanInstall(tree: string): boolean {
  */
 export function readHistory([good = '', bad = '']: readonly string[], from: string): Commit[] {
   const git = gitIn(from)
-  if (
-    git(['rev-parse', '--is-shallow-repository'], `${from} is not in a git repository: --git needs one.`) ===
-    'true'
-  )
-    throw new CheckoutError(
-      'This clone is shallow, so commits are missing: type git fetch --unshallow, and again.',
-    )
+  const noRepository = `${from} is not in a git repository: --git needs one.`
+  if (git(['rev-parse', '--is-shallow-repository'], noRepository) === 'true')
+    throw new CheckoutError('This clone is shallow, so commits are missing: type git fetch --unshallow.')
   const [start, end] = [hashOf(good, from), hashOf(bad, from)]
-  const base = git(
-    ['merge-base', start, end],
-    `${good} and ${bad} have no commit in common: name two of one history.`,
-  )
-  if (base === end && start !== end)
-    throw new CheckoutError(
-      `${bad} is older than ${good}: name the older one first, --git ${bad} --git ${good}.`,
-    )
+  const base = git(['merge-base', start, end], `${good} and ${bad} have no commit in common.`)
   if (base !== start)
     throw new CheckoutError(
-      `${good} is not an ancestor of ${bad}, so the change may be on either side: begin where they part, with --git ${base.slice(0, 10)}.`,
+      base === end
+        ? `${bad} is older than ${good}: name the older one first, --git ${bad} --git ${good}.`
+        : `${good} is not an ancestor of ${bad}, so the change may be on either side: begin where they part, with --git ${base.slice(0, 10)}.`,
     )
   const commits = commitsIn(start, end, from)
-  if (commits.length < 2)
-    throw new CheckoutError(
-      commits[0] === undefined
-        ? `${good} and ${bad} are the same commit: name two.`
-        : `From ${good} to ${bad} it is one commit, so there is nothing to search: race them without --bisect.`,
-    )
-  return commits
+  if (commits.length > 1) return commits
+  throw new CheckoutError(
+    `From ${good} to ${bad} it is ${commits.length === 0 ? 'no' : 'one'} commit, so there is nothing to search: race them without --bisect.`,
+  )
 }
 
 /** What a merge has brought, without the merge; none of any other commit. */
@@ -149,20 +131,11 @@ export function readBranch(merge: string, from: string): Commit[] {
 }
 
 function commitsIn(after: string, upTo: string, from: string): Commit[] {
-  const words = [
-    'log',
-    '--first-parent',
-    '--reverse',
-    '--abbrev=10',
-    '--format=%h%x09%cI%x09%s',
-    `${after}..${upTo}`,
-  ]
-  const lines = gitIn(from)(words, 'The history cannot be read.')
-    .split('\n')
-    .filter((line) => line !== '')
-  return lines.map((line) => {
+  const words = `log --first-parent --reverse --abbrev=10 --format=%h%x09%cI%x09%s ${after}..${upTo}`
+  const lines = gitIn(from)(words.split(' '), 'The history cannot be read.').split('\n')
+  return lines.flatMap((line) => {
     const [hash = '', date = '', ...title] = line.split('\t')
-    return { hash, date, title: title.join(' ').replace(/\p{C}/gu, '') }
+    return hash === '' ? [] : { hash, date, title: title.join(' ').replace(/\p{C}/gu, ''), starts: [] }
   })
 }
 
@@ -229,13 +202,8 @@ async function prepare(
   tree: string,
   directory: string,
   name: string,
-  {
-    isInstalled,
-    onInstalled,
-    ...options
-  }: CheckoutOptions & { isInstalled: boolean; onInstalled: () => void },
+  { guard, signal, install: asked, build, say, isInstalled }: CheckoutOptions & { isInstalled: boolean },
 ): Promise<Pick<Checkout, 'start' | 'env' | 'manager' | 'unlocked'>> {
-  const { guard, signal, install: asked, build, say } = options
   const { scripts = {}, ...own } = manifestIn(directory)
   const root = rootOf(tree, directory)
   const lockfile = Object.keys(LOCKFILES).find((file) => existsSync(join(root, file)))
@@ -258,7 +226,6 @@ async function prepare(
     const words = asked === undefined ? [...command, ...install] : ['sh', '-c', asked]
     await run(words, root, `The packages of ${name} do not install`)
   }
-  onInstalled()
   if (build !== undefined || scripts.build !== undefined) {
     say(`${name}: building.`)
     const failure = `The build of ${name} fails`
