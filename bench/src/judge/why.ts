@@ -53,8 +53,7 @@ export function whyOf(
     // Nothing else tells which one it is.
     part.name === '(anonymous)' ? { ...part, line: lines.get(part.file) ?? 0 } : part,
   )
-  const [, all] = sumsOf(own, (key) => (key === keyOf(OTHERS) ? '' : 'all'))
-  const floor = Math.max(FLOOR, FLOOR_PART * (all?.before ?? 0))
+  const floor = Math.max(FLOOR, FLOOR_PART * mean(starts.map(([{ cpu: before }]) => before.profiled)))
   const isLarge = ({ isShown, difference }: Part) => isShown && Math.abs(difference.value) >= floor
   const large = functions.filter(isLarge)
   const [top, another] = groupsOf(large, own, isLarge)
@@ -193,11 +192,7 @@ function add(amounts: Map<string, Pair<number>>, key: string, [before, after]: P
 /** Where most functions changed, as with another version of Node, their median hides that. The race knows better: times then have its ratio. */
 function timesWithin(starts: readonly Pair<Start>[], race: Interval | null | undefined) {
   const times = starts.map((pair) => timesOf(pair))
-  const [all] = sumsOf(
-    times.map(({ own }) => own),
-    () => 'all',
-  )
-  const found = (all?.after ?? 1) / (all?.before ?? 1)
+  const found = mean(times.map(({ ratio }) => ratio))
   const isFar = (low: number, high: number) => found * FAR < low || found > high * FAR
   const isWrong = race && race.low !== null && race.high !== null && isFar(race.low, race.high)
   return isWrong ? starts.map((pair) => timesOf(pair, race.value)) : times
@@ -219,13 +214,14 @@ function timesOf([before, after]: Pair<Start>, wanted?: number) {
     if (left > 0) shared = ratio
     left -= weight
   }
-  if (wanted !== undefined) shared = after.cpu.all / before.cpu.all / wanted
+  const ratio = after.cpu.all / before.cpu.all
+  if (wanted !== undefined) shared = ratio / wanted
   const factors = [Math.sqrt(shared), 1 / Math.sqrt(shared)] as const
   const each = [raw[0] * factors[0], raw[1] * factors[1]] as const
   const own = amountsOf(trees, each, 'key')
   const others = ({ cpu: { all, profiled } }: Start) => Math.max(0, all - profiled)
   add(own, keyOf(OTHERS), [others(before) * factors[0], others(after) * factors[1]])
-  return { own, called: amountsOf(trees, each, 'called'), each }
+  return { own, called: amountsOf(trees, each, 'called'), each, ratio: ratio / shared }
 }
 
 function functionsIn(amounts: Amounts): Amounts {

@@ -23,8 +23,14 @@ const FINDING: Finding = {
   others: [],
 }
 
-function explain(before: Costs, after: Costs, seed = 1): Why {
-  const why = whyOf(FINDING, [], profilesOf(before, after, seed))
+/** @param cpu what the race found: microseconds per request before, and the ratio with an interval of a twentieth around it */
+function explain(before: Costs, after: Costs, seed = 1, cpu?: { micros: number; ratio: number }): Why {
+  const { micros = 0, ratio = 1 } = cpu ?? {}
+  const figures = { cpu: { value: micros * 1e-6 } }
+  const cells = [{ race: 'GET /', system: 'before', figures }] as unknown as Parameters<typeof whyOf>[1]
+  const found = { value: ratio, low: 0.95 * ratio, high: 1.05 * ratio }
+  const finding = cpu === undefined ? FINDING : { ...FINDING, decides: 'cpu' as const, ratio: found }
+  const why = whyOf(finding, cells, profilesOf(before, after, seed))
   ok(why !== undefined)
   return why
 }
@@ -116,18 +122,8 @@ test('a start that was slow as a whole is no difference, and rows add up', () =>
 })
 
 test('the difference is that of the race, and bytes have their function', () => {
-  const after = having({ 'listItems src/items.js': 9 })
-  const cells = [
-    { race: 'GET /', system: 'before', figures: { cpu: { value: 5e-5, low: null, high: null } } },
-  ]
-  const cpu = { value: 1.2, low: 1.1, high: 1.3 }
-  const why = whyOf(
-    { ...FINDING, others: [{ metric: 'cpu', ratio: cpu }] },
-    cells as unknown as Parameters<typeof whyOf>[1],
-    profilesOf(SERVER, after),
-  )
-  ok(why)
-  ok(describeWhy(why).endsWith('. The difference is 10.0 µs (5.0–15.0) in all'), describeWhy(why))
+  const why = explain(SERVER, having({ 'listItems src/items.js': 9 }), 1, { micros: 50, ratio: 1.2 })
+  ok(describeWhy(why).endsWith('. The difference is 10.0 µs (7.0–13.0) in all'), describeWhy(why))
   equal(why.allocated?.most?.name, 'listItems')
 })
 
@@ -135,30 +131,21 @@ test('where nearly all functions changed, the ratio of the race counts instead o
   const slow = Object.fromEntries(Object.entries(SERVER).map(([words, cost]) => [words, 4 * cost]))
   const after = { ...SERVER, 'listItems src/items.js': 12 }
   equal(describeWhy(explain(slow, after)).includes('more per request are in listItems'), true)
-  const ratio = { value: 0.4, low: 0.37, high: 0.43 }
-  const why = whyOf({ ...FINDING, decides: 'cpu', ratio }, [], profilesOf(slow, after))
-  ok(why)
-  const said = describeWhy(why)
+  const said = describeWhy(explain(slow, after, 1, { micros: 0, ratio: 0.4 }))
   ok(/ less per request are in /.test(said) && !said.includes('listItems'), said)
 })
 
 test('where most of the difference is in no function, who changes prototypes is suspected', () => {
-  const cells = [{ race: 'GET /', system: 'before', figures: { cpu: { value: 2e-4 } } }]
-  const ratio = { value: 0.3, low: 0.25, high: 0.35 }
-  const explained = (called: Costs) =>
-    whyOf(
-      { ...FINDING, decides: 'cpu', ratio },
-      cells as unknown as Parameters<typeof whyOf>[1],
-      profilesOf(having(called), SERVER),
-    )
   const changer = 'handle node_modules/express/lib/application.js'
-  const said = explained({ [changer]: 1, [`${changer} > setPrototypeOf`]: 9 })
-  ok(said)
+  const cpu = { micros: 200, ratio: 0.3 }
+  const said = describeWhy(
+    explain(having({ [changer]: 1, [`${changer} > setPrototypeOf`]: 9 }), SERVER, 1, cpu),
+  )
   match(
-    describeWhy(said),
+    said,
     /, most of it elsewhere\. setPrototypeOf, called by handle \(express\/lib\/application\.js\), takes \d+\.\d \(\d+\.\d–\d+\.\d\), and makes/,
   )
-  equal(explained({ [changer]: 9 })?.suspect, null)
+  equal(explain(having({ [changer]: 9 }), SERVER, 1, cpu).suspect, null)
 })
 
 test('too few pairs name nothing', () => {

@@ -15,7 +15,7 @@ const skip = process.platform === 'linux' ? false : 'the kernel does not tell th
 /** V8 could inline it into a caller, and gives the samples of a loop that it compiles on its way to that; not so after many calls by Node. */
 const BURN = `function burn(request, response) {
   for (let n = 0; n < 2e5; n++) globalThis.n = n
-  for (let n = 0; n < 2e4; n++) Object.setPrototypeOf({}, null)
+  for (let n = 0; n < 2e3; n++) Object.setPrototypeOf({}, null)
   response.end(String(require('node:http').maxHeaderSize))
 }`
 const SERVE = `http.createServer(burn).listen(process.env.PORT, process.env.HOST)`
