@@ -1,5 +1,5 @@
 import { holm, type Interval, meanInterval, pValue } from '@startgrid/stats/estimate.ts'
-import { mean, sampleVariance } from '@startgrid/stats/moments.ts'
+import { mean, median, sampleVariance } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
 import { fitPrior, squeeze } from '@startgrid/stats/variances.ts'
 import type { CellFigures, Finding } from '../result/figures.ts'
@@ -45,7 +45,11 @@ export function whyOf(
   const starts = pairsOf(profiles, { race, before: under, after: over })
   if (starts.length < LEAST_PAIRS) return undefined
   const cpu = decides === 'cpu' ? ratio : others.find(({ metric }) => metric === 'cpu')?.ratio
-  const times = timesWithin(starts, cpu)
+  const [first = 0, second = 0] = [0, 1].map((side) =>
+    median(starts.map((one) => one[side]?.cpu.profiled ?? 0)),
+  )
+  const usual = Math.sqrt(first * second)
+  const times = timesWithin(starts, usual, cpu)
   const unnamed = starts.flatMap(([, { tree }]) => tree).filter(({ name }) => name === '(anonymous)')
   const lines = new Map(unnamed.sort((a, b) => a.count - b.count).map(({ file, line }) => [file, line]))
   const own = times.map((one) => one.own)
@@ -53,7 +57,7 @@ export function whyOf(
     // Nothing else tells which one it is.
     part.name === '(anonymous)' ? { ...part, line: lines.get(part.file) ?? 0 } : part,
   )
-  const floor = Math.max(FLOOR, FLOOR_PART * mean(starts.map(([{ cpu: before }]) => before.profiled)))
+  const floor = Math.max(FLOOR, FLOOR_PART * usual)
   const isLarge = ({ isShown, difference }: Part) => isShown && Math.abs(difference.value) >= floor
   const large = functions.filter(isLarge)
   const [top, another] = groupsOf(large, own, isLarge)
@@ -173,11 +177,11 @@ const isCalledBy = ({ name, file }: Part, lead: Part) =>
   file === lead.file && name.endsWith(`, called by ${lead.name}`)
 
 /** @param each what a count is, per request */
-function amountsOf(trees: Pair<Tree>, each: Pair<number>, of: 'key' | 'called'): Map<string, Pair<number>> {
+function amountsOf(pair: Pair<{ tree: Tree }>, each: Pair<number>, of: 'key' | 'called') {
   const amounts = new Map<string, Pair<number>>()
   for (const side of [0, 1] as const)
-    for (const [index, owner] of ownersOf(trees[side]).entries()) {
-      const [key, count] = [owner[of], trees[side][index]?.count ?? 0]
+    for (const [index, owner] of ownersOf(pair[side].tree).entries()) {
+      const [key, count] = [owner[of], pair[side].tree[index]?.count ?? 0]
       if (key !== undefined && count > 0)
         add(amounts, key, side === 0 ? [count * each[0], 0] : [0, count * each[1]])
     }
@@ -190,38 +194,36 @@ function add(amounts: Map<string, Pair<number>>, key: string, [before, after]: P
 }
 
 /** Where most functions changed, as with another version of Node, their median hides that. The race knows better: times then have its ratio. */
-function timesWithin(starts: readonly Pair<Start>[], race: Interval | null | undefined) {
-  const times = starts.map((pair) => timesOf(pair))
+function timesWithin(starts: readonly Pair<Start>[], usual: number, race: Interval | null | undefined) {
+  const times = starts.map((pair) => timesOf(pair, usual))
   const found = mean(times.map(({ ratio }) => ratio))
   const isFar = (low: number, high: number) => found * FAR < low || found > high * FAR
   const isWrong = race && race.low !== null && race.high !== null && isFar(race.low, race.high)
-  return isWrong ? starts.map((pair) => timesOf(pair, race.value)) : times
+  return isWrong ? starts.map((pair) => timesOf(pair, usual, race.value)) : times
 }
 
 /**
- * Samples are counted: with the times between them, 18 of 28 planted changes came first instead of 24. A start may be slow as a whole. Most
- * functions did not change, so the weighted median of their ratios is what both sides do not share.
+ * Samples are counted: with the times between them, 18 of 28 planted changes came first instead of 24. Most functions did not change, so the
+ * weighted median of their ratios is what both sides do not share.
+ * @param usual CPU seconds of a request: how slow a start is as a whole says nothing of its functions
  */
-function timesOf([before, after]: Pair<Start>, wanted?: number) {
-  const samples = (tree: Tree) => tree.reduce((sum, { count }) => sum + count, 0)
-  const trees = [before.tree, after.tree] as const
-  const raw = [before.cpu.profiled / samples(trees[0]), after.cpu.profiled / samples(trees[1])] as const
-  const known = [...amountsOf(trees, raw, 'key').values()].filter((one) => Math.min(...one) >= LEAST)
-  const ratios = known.map(([first, second]) => ({ ratio: second / first, weight: Math.min(first, second) }))
+function timesOf(pair: Pair<Start>, usual: number, wanted?: number) {
+  const [before, after] = pair.map(({ tree }) => usual / tree.reduce((sum, { count }) => sum + count, 0))
+  const raw = [before ?? 0, after ?? 0] as const
+  const known = [...amountsOf(pair, raw, 'key').values()].filter((one) => Math.min(...one) >= LEAST)
+  const ratios = known.map(([first, second]) => ({ ratio: first / second, weight: Math.min(first, second) }))
   let left = ratios.reduce((sum, { weight }) => sum + weight, 0) / 2
-  let shared = 1
-  for (const { ratio, weight } of ratios.sort((a, b) => a.ratio - b.ratio)) {
-    if (left > 0) shared = ratio
-    left -= weight
+  let ratio = wanted ?? 1
+  for (const one of wanted === undefined ? ratios.sort((a, b) => a.ratio - b.ratio) : []) {
+    if (left > 0) ratio = one.ratio
+    left -= one.weight
   }
-  const ratio = after.cpu.all / before.cpu.all
-  if (wanted !== undefined) shared = ratio / wanted
-  const factors = [Math.sqrt(shared), 1 / Math.sqrt(shared)] as const
+  const factors = [1 / Math.sqrt(ratio), Math.sqrt(ratio)] as const
   const each = [raw[0] * factors[0], raw[1] * factors[1]] as const
-  const own = amountsOf(trees, each, 'key')
-  const others = ({ cpu: { all, profiled } }: Start) => Math.max(0, all - profiled)
-  add(own, keyOf(OTHERS), [others(before) * factors[0], others(after) * factors[1]])
-  return { own, called: amountsOf(trees, each, 'called'), each, ratio: ratio / shared }
+  const own = amountsOf(pair, each, 'key')
+  const others = ({ cpu: { all, profiled } }: Start) => Math.max(0, all / profiled - 1) * usual
+  add(own, keyOf(OTHERS), [others(pair[0]) * factors[0], others(pair[1]) * factors[1]])
+  return { own, called: amountsOf(pair, each, 'called'), each, ratio }
 }
 
 function functionsIn(amounts: Amounts): Amounts {
@@ -300,7 +302,7 @@ function groupsOf(large: readonly Part[], own: readonly Amounts[], isLarge: (par
 /** The collector's samples have no stack, so what it has to collect says whose its time is. */
 function allocatedOf(starts: readonly Pair<Start>[]): Why['allocated'] {
   const pairs = starts.flatMap(([{ allocated: one }, { allocated: other }]) =>
-    one && other ? [amountsOf([one.tree, other.tree], [1 / one.requests, 1 / other.requests], 'key')] : [],
+    one && other ? [amountsOf([one, other], [1 / one.requests, 1 / other.requests], 'key')] : [],
   )
   const [all] = sumsOf(pairs, () => 'allocated')
   if (all === undefined || pairs.length < LEAST_PAIRS) return null
