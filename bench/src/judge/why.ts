@@ -45,10 +45,13 @@ export function whyOf(
   const starts = pairsOf(profiles, { race, before: under, after: over })
   if (starts.length < LEAST_PAIRS) return undefined
   const cpu = decides === 'cpu' ? ratio : others.find(({ metric }) => metric === 'cpu')?.ratio
-  const [first = 0, second = 0] = [0, 1].map((side) =>
-    median(starts.map((one) => one[side]?.cpu.profiled ?? 0)),
-  )
-  const usual = Math.sqrt(first * second)
+  const cost = cells.find((one) => one.race === race && one.system === under)?.figures.cpu?.value
+  const medianOf = (of: (start: Start) => number) => median(starts.flat().map(of))
+  // The race knows best what a request costs.
+  const usual =
+    cost && cpu
+      ? cost * Math.sqrt(cpu.value) * medianOf((one) => one.cpu.profiled / one.cpu.all)
+      : medianOf((one) => one.cpu.profiled)
   const times = timesWithin(starts, usual, cpu)
   const unnamed = starts.flatMap(([, { tree }]) => tree).filter(({ name }) => name === '(anonymous)')
   const lines = new Map(unnamed.sort((a, b) => a.count - b.count).map(({ file, line }) => [file, line]))
@@ -66,7 +69,6 @@ export function whyOf(
     (one) => top?.isAlone && isLarge(one) && isCalledBy(one, top.lead) && partOf(one, top.lead) > 0,
   )
   const isMost = called !== undefined && top !== undefined && partOf(called, top.lead) >= DOMINANT
-  const cost = cells.find((one) => one.race === race && one.system === under)?.figures.cpu?.value
   const more = (end: number | null) => end && (end - 1) * (cost ?? 0)
   const difference =
     cost && cpu ? { value: (cpu.value - 1) * cost, low: more(cpu.low), high: more(cpu.high) } : null

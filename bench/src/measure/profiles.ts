@@ -14,10 +14,10 @@ import { type Entrant, measureSlice } from './load.ts'
 const STARTS = 6
 const SLICE_MS = 400
 /** Of a pair, if nobody takes the core. */
-const EXPECTED_MS = 10_000
-/** Of CPU in slices with the profiler: as many as four give if nobody takes the core, and at most three times as many. */
-const ENOUGH_SECONDS = 1.3
-const MOST_SLICES = 12
+const EXPECTED_MS = 8000
+/** Of a start: six of them tell 0.5 % of a request from counting noise in a function that has 2 %. A busy core gives less. */
+const ENOUGH_SAMPLES = 4000
+const MOST_SLICES = 8
 /** Why nothing is said of functions. */
 const NOT_LOADED =
   'Functions can be named only for servers whose process loads our profiler (Node 18 or later, which keeps NODE_OPTIONS)'
@@ -109,7 +109,9 @@ async function takeTurns(course: Course, start: number): Promise<ProfiledStart[]
   }
   const plain = await takeTurn()
   const cpu: Map<Entrant, Taken>[] = []
-  const isShort = (one: Entrant) => sumOf(cpu.map((taken) => taken.get(one)?.profiled ?? 0)) < ENOUGH_SECONDS
+  const samplesOf = (one: Entrant) =>
+    sumOf(cpu.flatMap((taken) => taken.get(one)?.tree.map(({ count }) => count) ?? []))
+  const isShort = (one: Entrant) => samplesOf(one) < ENOUGH_SAMPLES
   while (cpu.length < MOST_SLICES && course.entrants.some(isShort)) cpu.push(await takeTurn('cpu'))
   const bytes = await takeTurn('heap')
   return course.entrants.flatMap((entrant) => {

@@ -65,7 +65,6 @@ function signed(value: number, format = inMicros): string {
 
 export function whySection(why: Why, profiles: readonly ProfiledStart[]): Section {
   const { before, after, race, rows, starts } = why
-  const [first, second] = [sum(rows.map((one) => one.before)), sum(rows.map((one) => one.after))]
   return {
     title: `Why: own time per request, ${race}`,
     table: tableOf(
@@ -80,14 +79,12 @@ export function whySection(why: Why, profiles: readonly ProfiledStart[]): Sectio
       ({ isShown }) => (isShown ? 'best' : 'plain'),
     ),
     notes: [
-      `Own time is that of a function and of the builtins that it calls. Rows add up to the ${inMicros(first)} and ${inMicros(second)} µs that a request costs in ${plural(starts, 'pair')} of starts with a profiler; how large the difference is, the race says.`,
+      `Own time is that of a function and of the builtins that it calls: its part of the samples in ${plural(starts, 'pair')} of starts with a profiler, times what a request costs in the race.`,
       ...allocationNotes(why),
     ],
     picture: String(flameGraph(why, profiles)),
   }
 }
-
-const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
 
 function allocationNotes({ allocated }: Why): string[] {
   if (allocated === null) return []

@@ -128,6 +128,9 @@ test('the difference is that of the race, and bytes have their function', () => 
   const why = explain(SERVER, having({ 'listItems src/items.js': 9 }), 1, { micros: 50, ratio: 1.2 })
   ok(describeWhy(why).endsWith('. The difference is 10.0 µs (7.0–13.0) in all'), describeWhy(why))
   equal(why.allocated?.most?.name, 'listItems')
+  const { rows } = explain(SERVER, SERVER, 1, { micros: 500, ratio: 1 })
+  const cost = rows.reduce((sum, { before }) => sum + before, 0)
+  ok(cost > 475e-6 && cost < 525e-6, `${cost}`)
 })
 
 test('where nearly all functions changed, the ratio of the race counts instead of their median', () => {
