@@ -2,7 +2,6 @@ import { readThreads } from '@startgrid/machine/accounts.ts'
 import { isProbe } from '../result/experiment.ts'
 import type { Finding } from '../result/figures.ts'
 import { mergeTrees, type ProfiledStart, packTree, type Tree } from '../result/profile.ts'
-import type { Cell } from '../result/result.ts'
 import type { ProfileKind, Profiler } from '../servers/command/profiler.ts'
 import type { Server } from '../servers/servers.ts'
 import { attempt, type Course, runHeat } from './heat.ts'
@@ -81,11 +80,9 @@ async function profilePair(
 }
 
 /** @returns the sentence that names who did not load the profiler; undefined if all did */
-export function whyNotProfiled(
-  started: readonly { cell: Pick<Cell, 'title'>; server: Server }[],
-): string | undefined {
-  const without = started.filter(({ server }) => !server.profiler?.threads().length)
-  return without[0] && `${NOT_LOADED}; ${without[0].cell.title} did not.`
+export function whyNotProfiled(started: readonly Pick<Entrant, 'cell' | 'server'>[]): string | undefined {
+  const without = started.find(({ server }) => !server.profiler?.threads().length)
+  return without && `${NOT_LOADED}; ${without.cell.title} did not.`
 }
 
 interface Taken {

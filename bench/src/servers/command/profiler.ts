@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSy
 import type { Profiler as Cpu, HeapProfiler, Runtime } from 'node:inspector'
 import { SourceMap, type SourceMapping } from 'node:module'
 import { createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Guard } from '@startgrid/machine/guard.ts'
@@ -60,13 +59,10 @@ const CALLS = {
 
 const PRELOAD = fileURLToPath(new URL('profiler-preload.cjs', import.meta.url))
 
-/** A longer path is no address of a unix socket. */
-const LONGEST = 60
-
 /** Listens on a unix socket for one start of a command. */
 export async function openProfiler(guard: Guard): Promise<Profiler> {
-  const place = tmpdir().length > LONGEST ? '/tmp' : tmpdir()
-  const directory = mkdtempSync(join(place, 'startgrid-profiler-'))
+  // A long path, as in a job's TMPDIR, is no address of a unix socket.
+  const directory = mkdtempSync('/tmp/startgrid-profiler-')
   guard.add({ directory })
   const path = join(directory, 'socket')
   const threads = new Set<Connected>()
