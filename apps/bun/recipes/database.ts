@@ -1,9 +1,9 @@
+// Add to Settings in shared/config.ts `DATABASE_FILE: z.string()`, and a value for tests to `createOptions` in shared/testing/app.ts.
 import { Database } from 'bun:sqlite'
 import type { BunRequest } from 'bun'
 import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { readConfig } from '#shared/config.ts'
 import { parseRequest } from '#shared/problem.ts'
 import { readJson } from '../src/read-json.ts'
 
@@ -15,10 +15,8 @@ const MIGRATIONS = [
   'alter table teas add column grams integer not null default 0',
 ]
 
-// Postgres: Bun's own `sql`: await sql`insert … returning id`, migrations in `sql.begin()`, and `sql.close()`.
 // Each call of SQLite stops this process until it is done, and while another process writes, until the timeout.
-export const database = ({ lifecycle }: AppOptions) => {
-  const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
+export const database = ({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABASE_FILE: string }) => {
   const db = new Database(DATABASE_FILE)
   db.run('pragma busy_timeout = 5000') // milliseconds to wait for one that migrates
   db.run('begin immediate') // if several processes start at once, only one migrates

@@ -1,18 +1,17 @@
 import { join } from 'node:path'
 import type { AppOptions } from '#shared/app-options.ts'
-import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
+import * as recipes from '../../../packages/shared/test/recipes.ts'
+import { body } from '../recipes/body.ts'
+import { chat, websocket } from '../recipes/chat.ts'
+import { database } from '../recipes/database.ts'
+import { events } from '../recipes/events.ts'
+import { relay } from '../recipes/relay.ts'
+import { secondPage } from '../recipes/second-page.ts'
+import { session } from '../recipes/session.ts'
+import { staticFiles } from '../recipes/static.ts'
+import { upload } from '../recipes/upload.ts'
 import { ssr } from '../src/ssr.ts'
 import { serve } from './serve.ts'
-
-const { body } = await import('../recipes/body.ts')
-const { chat, websocket } = await import('../recipes/chat.ts')
-const { database } = await import('../recipes/database.ts')
-const { events } = await import('../recipes/events.ts')
-const { relay } = await import('../recipes/relay.ts')
-const { secondPage } = await import('../recipes/second-page.ts')
-const { session } = await import('../recipes/session.ts')
-const { staticFiles } = await import('../recipes/static.ts')
-const { upload } = await import('../recipes/upload.ts')
 
 const start = (options: AppOptions) =>
   serve(
@@ -21,7 +20,7 @@ const start = (options: AppOptions) =>
       ...body(),
       ...ssr(options),
       ...chat(options),
-      ...database(options),
+      ...database(options, recipes.SETTINGS),
       ...events(options),
       ...relay(recipes.SETTINGS),
       ...secondPage(),

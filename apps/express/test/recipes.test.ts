@@ -4,25 +4,24 @@ import { Router } from 'express'
 import multer from 'multer'
 import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
-import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
+import * as recipes from '../../../packages/shared/test/recipes.ts'
+import { chat } from '../../node/recipes/chat.ts'
+import { body } from '../recipes/body.ts'
+import { database } from '../recipes/database.ts'
+import { events } from '../recipes/events.ts'
+import { relay } from '../recipes/relay.ts'
+import { secondPage } from '../recipes/second-page.ts'
+import { session } from '../recipes/session.ts'
+import { staticFiles } from '../recipes/static.ts'
+import { upload } from '../recipes/upload.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
-
-const { body } = await import('../recipes/body.ts')
-const { chat } = await import('../recipes/chat.ts')
-const { database } = await import('../recipes/database.ts')
-const { events } = await import('../recipes/events.ts')
-const { relay } = await import('../recipes/relay.ts')
-const { secondPage } = await import('../recipes/second-page.ts')
-const { session } = await import('../recipes/session.ts')
-const { staticFiles } = await import('../recipes/static.ts')
-const { upload } = await import('../recipes/upload.ts')
 
 function start(options: AppOptions) {
   const routes = Router().use(
     body,
     ssr,
-    database(options),
+    database(options, recipes.SETTINGS),
     events,
     relay(recipes.SETTINGS),
     secondPage,

@@ -1,7 +1,6 @@
-import { DatabaseSync } from 'node:sqlite'
+// Add to Settings in shared/config.ts `DATABASE_FILE: z.string()`, and a value for tests to `createOptions` in shared/testing/app.ts.
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { z } from 'zod'
-import { readConfig } from '#shared/config.ts'
+import { openDatabase } from '#shared/sqlite.ts'
 
 const NewTea = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -9,28 +8,17 @@ const NewTea = Type.Object({
 })
 const Id = Type.Object({ id: Type.Integer() })
 
-/** Append to them. `user_version` counts those that a database has. */
 const MIGRATIONS = [
   'create table teas (id integer primary key, name text not null) strict',
   'alter table teas add column grams integer not null default 0',
 ]
 
-// Postgres (npm install @fastify/postgres): `await app.pg.query('… values ($1, $2) returning id', […])`, migrations on one client (`app.pg.transact`).
-// Each call of SQLite stops this process until it is done, and while another process writes, until the timeout.
-export const database: FastifyPluginAsyncTypebox = async (app) => {
-  const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
-  const db = new DatabaseSync(DATABASE_FILE, { timeout: 5_000 }) // milliseconds to wait for one that migrates
-  db.exec('begin immediate') // if several processes start at once, only one migrates
-  const done = Number(db.prepare('pragma user_version').get()?.user_version)
-  for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
-  db.exec(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
-  db.exec('pragma journal_mode = wal; pragma busy_timeout = 50') // who reads does not wait; who writes gets 503 after 50 ms
-  app.lifecycle.addCheck('database', () => {
-    using file = new DatabaseSync(DATABASE_FILE, { readOnly: true }) // `db` would not see that it was deleted
-    file.prepare('select id from teas').get()
-  })
-  app.lifecycle.onClose(() => db.close())
-
+/** `app.register(database, config)` */
+export const database: FastifyPluginAsyncTypebox<{ DATABASE_FILE: string }> = async (
+  app,
+  { DATABASE_FILE },
+) => {
+  const db = openDatabase(DATABASE_FILE, MIGRATIONS, app.lifecycle)
   const insert = db.prepare('insert into teas (name, grams) values (?, ?)')
   const select = db.prepare('select id, name, grams from teas where id = ?')
 

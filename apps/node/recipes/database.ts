@@ -1,35 +1,20 @@
-import { DatabaseSync } from 'node:sqlite'
+// Add to Settings in shared/config.ts `DATABASE_FILE: z.string()`, and a value for tests to `createOptions` in shared/testing/app.ts.
 import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
-import { readConfig } from '#shared/config.ts'
 import { parseRequest } from '#shared/problem.ts'
+import { openDatabase } from '#shared/sqlite.ts'
 import { type Route, route } from '../src/router.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
-/** Append to them. `user_version` counts those that a database has. */
 const MIGRATIONS = [
   'create table teas (id integer primary key, name text not null) strict',
   'alter table teas add column grams integer not null default 0',
 ]
 
-// Postgres (npm install pg): a `Pool`, `await pool.query('… values ($1, $2) returning id', […])`, migrations on one client (`pool.connect()`).
-// Each call of SQLite stops this process until it is done, and while another process writes, until the timeout.
-export function database({ lifecycle }: AppOptions): Route[] {
-  const { DATABASE_FILE } = readConfig(z.object({ DATABASE_FILE: z.string() }))
-  const db = new DatabaseSync(DATABASE_FILE, { timeout: 5_000 }) // milliseconds to wait for one that migrates
-  db.exec('begin immediate') // if several processes start at once, only one migrates
-  const done = Number(db.prepare('pragma user_version').get()?.user_version)
-  for (const migration of MIGRATIONS.slice(done)) db.exec(migration)
-  db.exec(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
-  db.exec('pragma journal_mode = wal; pragma busy_timeout = 50') // who reads does not wait; who writes gets 503 after 50 ms
-  lifecycle.addCheck('database', () => {
-    using file = new DatabaseSync(DATABASE_FILE, { readOnly: true }) // `db` would not see that it was deleted
-    file.prepare('select id from teas').get()
-  })
-  lifecycle.onClose(() => db.close())
-
+export function database({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABASE_FILE: string }): Route[] {
+  const db = openDatabase(DATABASE_FILE, MIGRATIONS, lifecycle)
   const insert = db.prepare('insert into teas (name, grams) values (?, ?)')
   const select = db.prepare('select id, name, grams from teas where id = ?')
 

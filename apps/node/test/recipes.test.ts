@@ -2,19 +2,18 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
-import * as recipes from '../../../packages/shared/test/recipes.ts' // sets what the recipes read
+import * as recipes from '../../../packages/shared/test/recipes.ts'
+import { body } from '../recipes/body.ts'
+import { chat } from '../recipes/chat.ts'
+import { database } from '../recipes/database.ts'
+import { events } from '../recipes/events.ts'
+import { relay } from '../recipes/relay.ts'
+import { secondPage } from '../recipes/second-page.ts'
+import { session } from '../recipes/session.ts'
+import { staticFiles } from '../recipes/static.ts'
+import { upload } from '../recipes/upload.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
-
-const { body } = await import('../recipes/body.ts')
-const { chat } = await import('../recipes/chat.ts')
-const { database } = await import('../recipes/database.ts')
-const { events } = await import('../recipes/events.ts')
-const { relay } = await import('../recipes/relay.ts')
-const { secondPage } = await import('../recipes/second-page.ts')
-const { session } = await import('../recipes/session.ts')
-const { staticFiles } = await import('../recipes/static.ts')
-const { upload } = await import('../recipes/upload.ts')
 
 function start(options: AppOptions) {
   const simple = [
@@ -27,7 +26,7 @@ function start(options: AppOptions) {
     staticFiles,
     upload,
   ].flat()
-  const server = createServer(createApp(options, [...simple, ...database(options)]))
+  const server = createServer(createApp(options, [...simple, ...database(options, recipes.SETTINGS)]))
   chat(server, options)
   return serve(server)
 }

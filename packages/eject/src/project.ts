@@ -23,6 +23,9 @@ const OF_ALL_ROLES = ['src/role.ts', 'test/app.test.ts', 'test/recipes.test.ts']
 const MAYBE_USED =
   /^shared\/(?:page\/(?:assets|stream-\w+|shop\/back-end)|[\w-]+)\.ts$|^src\/(?:middleware\/load-shedding|polyfill)\.ts$/
 
+/** They have the server of node:http, so its recipe of a WebSocket is theirs. */
+const ON_NODE_HTTP = ['express', 'koa']
+
 /** What finds and starts an NGINX of this machine, and the settings of a server, which NGINX cannot read. */
 const STARTS_NGINX = ['src/server.ts', 'src/render.ts', 'test/start.ts', '.env.example']
 
@@ -75,6 +78,7 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
   const named = { ': web': `: ${label}`, '/web:': `/${label}:`, ...(runtime === 'nginx' && COMPONENT_NJS) }
 
   for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
+  if (ON_NODE_HTTP.includes(framework)) copy('apps/node/recipes/chat.', 'recipes/chat.')
   copy('packages/shared/src/', 'shared/')
   leaveOutUnused(project)
   copy('.editorconfig', '.editorconfig')

@@ -12,9 +12,6 @@ import { runCommand } from '../src/command.ts'
 import { ROOT, readSource } from '../src/source.ts'
 import { CLI, temporaryDirectory } from './support.ts'
 
-/** In a dumb terminal Node heeds no backspace, and nothing is asked there. */
-process.env.TERM = 'xterm'
-
 const DOWN = '\u001b[B'
 const RETURN = '\r'
 
@@ -55,16 +52,6 @@ test('asks only for what is missing, and does not offer what the app cannot have
   deepEqual(chosen, { app, options: ['kubernetes'], path: 'my-app' })
   match(text, /NGINX in front/)
   deepEqual(text.match(/OpenTelemetry|Framework/g), null)
-})
-
-test('a directory that makes a bad name is asked for again', async () => {
-  const known = { app: APPS[0], options: [] }
-  const { chosen, text } = await askWith(
-    ['A', ' ', 'b', RETURN, '\u007f', '\u007f', '\u007f', 'b', RETURN],
-    known,
-  )
-  match(text, /cannot be the name of a package/)
-  deepEqual(chosen.path, 'b')
 })
 
 test('Escape leaves it', async () => {

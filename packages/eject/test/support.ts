@@ -121,7 +121,10 @@ export class ProjectDirectory {
     const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
     const write = (name: string, text: string) => writeFileSync(join(this.#path, 'test', name), text)
     write('questions.ts', read('packages/shared/test/recipes.ts').replaceAll("'../src/", "'#shared/"))
-    const test = read(`apps/${framework}/test/recipes.test.ts`).replaceAll("'../recipes/", "'../src/")
+    const test = read(`apps/${framework}/test/recipes.test.ts`).replaceAll(
+      /'.*\/recipes\/(?=[\w-]+\.ts'\n)/g,
+      "'../src/",
+    )
     write('recipes.test.ts', test.replace('../../../packages/shared/test/recipes.ts', './questions.ts'))
   }
 

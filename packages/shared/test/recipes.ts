@@ -28,10 +28,7 @@ import { ASSETS } from '#shared/page/server.js'
 import { PROBLEM, type Problem } from '../src/problem.ts'
 import { createOptions, ERROR, type Start } from '../src/testing/app.ts'
 
-/*
- * What the recipes of every framework promise. An app imports this file first, and its recipes with `import()`, because the database reads
- * its setting when it is loaded.
- */
+/** What the recipes of every framework promise. */
 
 const directory = mkdtempSync(join(tmpdir(), 'recipes-'))
 after(() => rmSync(directory, { recursive: true }))
@@ -40,9 +37,8 @@ const upstream = await startUpstream()
 export const SETTINGS = {
   SESSION_SECRET: 'not a secret: it is only for tests',
   UPSTREAM_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/`,
+  DATABASE_FILE: join(directory, 'test.db'),
 }
-
-process.env.DATABASE_FILE = join(directory, 'test.db')
 
 /** @param app the directory of the app @param start an app with the routes of all recipes */
 export function testRecipes(app: string, start: Start): void {
@@ -730,7 +726,7 @@ export function testDatabase(start: Start): void {
 
   test('database: while another process writes, reads and probes go on, and a write is 503; without its file, the app is not ready', async () => {
     const file = join(directory, 'held.db')
-    process.env.DATABASE_FILE = file
+    SETTINGS.DATABASE_FILE = file
     const options = createOptions()
     await using app = await start(options)
     const add = () => fetch(`${app.url}/teas`, json('{"name":"Assam","grams":1}'))
@@ -768,7 +764,7 @@ export function testDatabase(start: Start): void {
       setTimeout(() => db.exec('commit'), 500)`,
     ])
     await once(newer.stdout, 'data')
-    process.env.DATABASE_FILE = file
+    SETTINGS.DATABASE_FILE = file
     const options = createOptions()
     await using app = await start(options)
     equal((await fetch(`${app.url}/teas`, json('{"name":"Assam","grams":1}'))).status, 201)
