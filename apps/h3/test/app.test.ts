@@ -113,17 +113,6 @@ test('an error of a handler of Node is logged with its cause, and the client get
   equal((await fetch(`${app.url}/exposed`)).status, 409)
 })
 
-test('a body over the limit of the server is 413', async () => {
-  const count = new H3().post('/', async ({ req }) => (await req.text()).length)
-  const app = createApp(createOptions(), count)
-  const { node } = serveH3(app, { manual: true, gracefulShutdown: false, maxRequestBodySize: 1024 })
-  await using server = await serve(node?.server as Server)
-  const post = (length: number) => fetch(server.url, { method: 'POST', body: 'x'.repeat(length) })
-  equal(await (await post(1024)).text(), '1024')
-  const refused = await post(1025)
-  deepEqual([refused.status, refused.headers.get('content-type')], [413, PROBLEM])
-})
-
 test('the log has the route as it was registered, the raw path and the trace, and no line of a probe', async () => {
   const { readLines, ...options } = createOptions()
   const items = new H3().get('/items/:item', () => 'item')

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { ASSETS } from '#shared/page/server.js'
 import type { AppOptions } from '../src/app-options.ts'
-import { PROBLEM, type Problem } from '../src/problem.ts'
+import { PROBLEM } from '../src/problem.ts'
 import { SECURITY_HEADERS } from '../src/security.ts'
 import { createOptions, ERROR, INFO, type Start, serve } from '../src/testing/app.ts'
 import { arrivals } from './failures.ts'
@@ -74,17 +74,6 @@ export function testApp(start: Start): void {
   })
 
   testFailures(start, BEFORE)
-
-  test('a handler that never responds is 503 when its time is over, logged with the id', async () => {
-    const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
-    await using app = await start(options)
-    const response = await fetch(`${app.url}/hangs`, { headers: { 'x-request-id': 'r-1' } })
-    const expected = { ...SECURITY_HEADERS, 'x-request-id': 'r-1', connection: 'close' }
-    for (const [name, value] of Object.entries(expected)) equal(response.headers.get(name), value, name)
-    equal(((await response.json()) as Problem).status, 503)
-    const [line] = await readLines(1)
-    deepEqual([response.status, line?.level, line?.status, line?.requestId], [503, INFO, 503, 'r-1'])
-  })
 
   test('is alive but not ready while a check fails, and does not say which', async () => {
     const options = createOptions()
