@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
+import { testPostgres } from '../../../packages/shared/test/postgres.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts'
 import { body } from '../recipes/body.ts'
 import { chat } from '../recipes/chat.ts'
 import { database } from '../recipes/database.ts'
 import { events } from '../recipes/events.ts'
+import { postgres } from '../recipes/postgres.ts'
 import { relay } from '../recipes/relay.ts'
 import { secondPage } from '../recipes/second-page.ts'
 import { session } from '../recipes/session.ts'
@@ -28,3 +30,8 @@ async function start(options: AppOptions) {
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
+testPostgres(async (options, settings) => {
+  const app = createApp(options, async (routes) => void routes.register(postgres, settings))
+  await app.ready()
+  return serve(app.server)
+})

@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { bodyLimit, H3, serve as serveH3 } from 'h3'
 import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
+import { testPostgres } from '../../../packages/shared/test/postgres.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts'
 import { body } from '../recipes/body.ts'
 import { acceptWebSockets, chat } from '../recipes/chat.ts'
 import { database } from '../recipes/database.ts'
 import { events } from '../recipes/events.ts'
+import { postgres } from '../recipes/postgres.ts'
 import { relay } from '../recipes/relay.ts'
 import { secondPage } from '../recipes/second-page.ts'
 import { session } from '../recipes/session.ts'
@@ -43,3 +45,7 @@ function start(options: AppOptions) {
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
+testPostgres((options, settings) => {
+  const app = createApp(options, postgres(options, settings))
+  return serve(serveH3(app, { manual: true, gracefulShutdown: false }).node?.server as Server)
+})

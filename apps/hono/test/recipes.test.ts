@@ -7,11 +7,13 @@ import { Hono } from 'hono'
 import type { AppOptions } from '#shared/app-options.ts'
 import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
 import { acceptUpgrades } from '#shared/websockets.ts'
+import { testPostgres } from '../../../packages/shared/test/postgres.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts'
 import { body } from '../recipes/body.ts'
 import { chat } from '../recipes/chat.ts'
 import { database } from '../recipes/database.ts'
 import { events } from '../recipes/events.ts'
+import { postgres } from '../recipes/postgres.ts'
 import { relay } from '../recipes/relay.ts'
 import { secondPage } from '../recipes/second-page.ts'
 import { session } from '../recipes/session.ts'
@@ -42,6 +44,10 @@ function start(options: AppOptions) {
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
+testPostgres((options, settings) => {
+  const { fetch } = createApp(options, postgres(options, settings))
+  return serve(createAdaptorServer({ fetch }) as Server)
+})
 
 test('events: an error is logged with its request, and its message is not sent', async () => {
   const options = createOptions()

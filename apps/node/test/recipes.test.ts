@@ -2,11 +2,13 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { AppOptions } from '#shared/app-options.ts'
 import { serve } from '#shared/testing/app.ts'
+import { testPostgres } from '../../../packages/shared/test/postgres.ts'
 import * as recipes from '../../../packages/shared/test/recipes.ts'
 import { body } from '../recipes/body.ts'
 import { chat } from '../recipes/chat.ts'
 import { database } from '../recipes/database.ts'
 import { events } from '../recipes/events.ts'
+import { postgres } from '../recipes/postgres.ts'
 import { relay } from '../recipes/relay.ts'
 import { secondPage } from '../recipes/second-page.ts'
 import { session } from '../recipes/session.ts'
@@ -32,3 +34,4 @@ function start(options: AppOptions) {
 }
 
 recipes.testRecipes(join(import.meta.dirname, '..'), start)
+testPostgres((options, settings) => serve(createApp(options, postgres(options, settings))))

@@ -23,6 +23,9 @@ const OF_ALL_ROLES = ['src/role.ts', 'test/app.test.ts', 'test/recipes.test.ts']
 const MAYBE_USED =
   /^shared\/(?:page\/(?:assets|stream-\w+|shop\/back-end)|[\w-]+)\.ts$|^src\/(?:middleware\/load-shedding|polyfill)\.ts$/
 
+/** What is in the recipe of a database beside its file. Bun has its own way, and njs none. */
+const OF_POSTGRES = ['recipes/migrations/', 'recipes/compose.postgres.yaml']
+
 /** They have the server of node:http, so its recipe of a WebSocket is theirs. */
 const ON_NODE_HTTP = ['express', 'koa']
 
@@ -80,6 +83,7 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
   for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
   if (ON_NODE_HTTP.includes(framework)) copy('apps/node/recipes/chat.', 'recipes/chat.')
   copy('packages/shared/src/', 'shared/')
+  copy('packages/shared/migrations/', 'recipes/migrations/')
   leaveOutUnused(project)
   copy('.editorconfig', '.editorconfig')
   for (const folder of ['service', framework, role, `${framework}-${role}`, ...options])
@@ -163,6 +167,7 @@ function flatten(text: string): string {
 function isNeeded(path: string, { role, runtime }: App): boolean {
   const [stem = ''] = path.slice(path.lastIndexOf('/') + 1).split('.')
   const isInNginx = runtime === 'nginx'
+  if (OF_POSTGRES.some((one) => path.startsWith(one))) return runtime === 'node'
   if (OF_PAGES.some((one) => path.startsWith(one)) && role !== 'ssr') return false
   if (path === 'shared/page/dev.ts') return !isInNginx
   if (path.startsWith('shared/page/')) return true

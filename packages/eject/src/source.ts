@@ -15,6 +15,7 @@ const NEEDED = [
   'apps',
   'packages/shared/package.json',
   'packages/shared/src',
+  'packages/shared/migrations',
   'packages/eject/static',
   'nginx/conf',
   'deploy/kubernetes/app',

@@ -117,15 +117,18 @@ export class ProjectDirectory {
     }
     for (const recipe of recipes)
       renameSync(join(this.#path, 'recipes', recipe), join(this.#path, 'src', recipe))
+    const migrations = join(this.#path, 'recipes/migrations')
+    if (existsSync(migrations)) renameSync(migrations, join(this.#path, 'migrations'))
     if (role !== 'ssr') return
     const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
     const write = (name: string, text: string) => writeFileSync(join(this.#path, 'test', name), text)
-    write('questions.ts', read('packages/shared/test/recipes.ts').replaceAll("'../src/", "'#shared/"))
+    for (const name of ['recipes.ts', 'postgres.ts'])
+      write(name, read(`packages/shared/test/${name}`).replaceAll("'../src/", "'#shared/"))
     const test = read(`apps/${framework}/test/recipes.test.ts`).replaceAll(
       /'.*\/recipes\/(?=[\w-]+\.ts'\n)/g,
       "'../src/",
     )
-    write('recipes.test.ts', test.replace('../../../packages/shared/test/recipes.ts', './questions.ts'))
+    write('recipes.test.ts', test.replaceAll('../../../packages/shared/test/', './'))
   }
 
   /** Runs that test, as an image does: with what is there for production. */

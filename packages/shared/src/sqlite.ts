@@ -6,7 +6,11 @@ import type { Lifecycle } from './lifecycle.ts'
  * this process until it is done. Who reads does not wait for another process, and who writes gets a 503 after 50 ms.
  * @param migrations SQL; append to it: `user_version` counts those that a file has
  */
-export function openDatabase(path: string, migrations: readonly string[], lifecycle: Lifecycle): DatabaseSync {
+export function openDatabase(
+  path: string,
+  migrations: readonly string[],
+  lifecycle: Lifecycle,
+): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 5_000 }) // milliseconds to wait for one that migrates
   db.exec('begin immediate') // if several processes start at once, only one migrates
   const done = Number(db.prepare('pragma user_version').get()?.user_version)

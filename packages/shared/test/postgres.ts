@@ -1,0 +1,162 @@
+import { deepEqual, equal, match } from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AppOptions } from '../src/app-options.ts'
+import { createOptions, ERROR, type Start } from '../src/testing/app.ts'
+
+/** The folder of a server's programs, such as `/usr/lib/postgresql/15/bin`. Without it, the recipe is not asked. */
+const { TEST_POSTGRES: programs } = process.env
+
+/** Postgres refuses to run as root. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+
+/** @param start an app with the recipe */
+export function testPostgres(
+  start: (options: AppOptions, settings: { DATABASE_URL: string }) => ReturnType<Start>,
+): void {
+  if (programs === undefined) return
+  const json = { 'content-type': 'application/json' }
+
+  test('postgres: an order that cannot be filled is rolled back, and a lost connection is a failure of one request only', async () => {
+    const server = await startPostgres(programs)
+    const options = createOptions()
+    await using app = await start(options, { DATABASE_URL: server.url })
+    const until = async (status: number) => {
+      const limit = AbortSignal.timeout(60_000)
+      while ((await fetch(`${app.url}/readyz`)).status !== status) {
+        limit.throwIfAborted()
+        await sleep(50)
+      }
+    }
+    const order = (grams: number) =>
+      fetch(`${app.url}/orders`, { method: 'POST', headers: json, body: JSON.stringify({ tea: 1, grams }) })
+    await until(200) // it has migrated
+    const placed = await order(600)
+    deepEqual([placed.status, placed.headers.get('location')], [201, '/orders/1'])
+    deepEqual(await (await fetch(`${app.url}/orders/1`)).json(), { id: 1, tea: 1, grams: 600 })
+    const refused = await order(600)
+    deepEqual(
+      [refused.status, ((await refused.json()) as { detail?: string }).detail],
+      [409, 'There is too little of this tea.'],
+    )
+    deepEqual(
+      await Promise.all(['2', 'x'].map(async (id) => (await fetch(`${app.url}/orders/${id}`)).status)),
+      [404, 404],
+    )
+    equal((await order(0)).status, 400)
+    // Another transaction holds the row, and ends the connection of who waits for it amid a transaction of its own.
+    const ends = server.cutWaiting()
+    await ends.begun
+    equal((await order(100)).status, 500)
+    await ends.exited
+    equal(server.query('select count(*) from orders'), '1')
+    equal((await fetch(`${app.url}/orders/1`)).status, 200)
+
+    const all = await Promise.all([...Array(25)].map(() => order(100))) // more than the pool has connections
+    deepEqual(all.filter(({ status }) => status === 201).length, 4)
+    equal(server.query('select sum(grams), count(*) from orders'), '1000|5')
+
+    await server.stop()
+    await until(503)
+    equal((await fetch(`${app.url}/orders/1`)).status, 500)
+    await server.start()
+    await until(200)
+    equal((await fetch(`${app.url}/orders/1`)).status, 200)
+    match(
+      JSON.stringify((await options.readLines(0)).filter(({ level }) => level === ERROR)),
+      /terminating connection/,
+    )
+    equal(server.query('select string_agg(name, chr(32)) from migrations'), '0001-teas.sql 0002-orders.sql')
+    await options.lifecycle.close()
+    equal((await fetch(`${app.url}/orders/1`)).status, 500) // it is closed
+  })
+}
+
+const CUT_WAITING = `begin;
+  update teas set grams = 100;
+  \\echo begun
+  do $$ begin
+    loop
+      perform pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock';
+      exit when found;
+      perform pg_sleep(0.01), pg_stat_clear_snapshot();
+    end loop;
+  end $$;
+  rollback;`
+
+/** A server of its own in a folder for a while. */
+async function startPostgres(programs: string) {
+  const directory = mkdtempSync(join(tmpdir(), 'postgres-'))
+  if (NOBODY.uid) chownSync(directory, NOBODY.uid, NOBODY.gid)
+  const run = (program: string, ...words: string[]) => {
+    const { status, stdout, stderr } = spawnSync(join(programs, program), words, {
+      ...NOBODY,
+      encoding: 'utf8',
+      cwd: directory,
+    })
+    equal(status, 0, stderr)
+    return stdout.trim()
+  }
+  const data = join(directory, 'data')
+  run(
+    'initdb',
+    `--pgdata=${data}`,
+    '--auth=trust',
+    '--username=app',
+    '--no-sync',
+    '--encoding=UTF8',
+    '--locale=C',
+  )
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const { port } = free.address() as AddressInfo
+  free.close()
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${directory}`,
+    'fsync=off',
+  ]
+  const start = () =>
+    run(
+      'pg_ctl',
+      'start',
+      `--pgdata=${data}`,
+      '--wait',
+      `--log=${directory}/log`,
+      `--options=${settings.map((one) => `-c ${one}`).join(' ')}`,
+    )
+  const stop = () => run('pg_ctl', 'stop', `--pgdata=${data}`, '--mode=immediate')
+  const psql = [
+    `--host=${directory}`,
+    `--port=${port}`,
+    '--username=app',
+    '--dbname=postgres',
+    '--no-psqlrc',
+    '--tuples-only',
+    '--no-align',
+    '--quiet',
+  ]
+  start()
+  after(() => {
+    stop()
+    rmSync(directory, { recursive: true })
+  })
+  return {
+    url: `postgres://app@127.0.0.1:${port}/postgres`,
+    start,
+    stop,
+    query: (sql: string) => run('psql', ...psql, `--command=${sql}`),
+    cutWaiting() {
+      const client = spawn(join(programs, 'psql'), psql, { ...NOBODY, stdio: ['pipe', 'pipe', 'inherit'] })
+      client.stdin.end(CUT_WAITING)
+      return { begun: once(client.stdout, 'data'), exited: once(client, 'exit') }
+    },
+  }
+}
