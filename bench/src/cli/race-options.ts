@@ -69,8 +69,8 @@ export function readRaceOptions(args: readonly string[], program: string) {
     heats: heats ?? HEATS,
     /** One alone has nothing to be compared with. */
     fillsTime: heats === undefined && (names.length > 1 || values['max-time'] !== undefined),
-    /** Of a search, both ends are raced first. */
-    maxTimeMs: bisect ? Math.min(USUAL_TIME, searchMs / 2) : (values['max-time'] ?? usualMs),
+    /** Of a search, both ends are raced first; it ends when they are known. */
+    maxTimeMs: bisect ? searchMs / 2 : (values['max-time'] ?? usualMs),
     searchMs,
     within: values.within ?? WITHIN,
     fails: values['fail-if-slower'],

@@ -55,7 +55,7 @@ export function analyse(
     ...(profiles !== undefined && {
       whys: findings.flatMap((finding) => whyOf(finding, cells, profiles) ?? []),
     }),
-    ...(search !== undefined && { since: sinceOf(search) }),
+    ...(search?.some(({ starts, skipped }) => starts.length > 0 || skipped) && { since: sinceOf(search) }),
   }
 }
 

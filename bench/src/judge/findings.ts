@@ -45,7 +45,9 @@ export function findingsOf(
         }),
     )
   })
-  const count = pairs.filter(({ tested }) => tested !== null).length
+  // A false alarm would send a search through a history in which nothing happened, so its level is half of it.
+  const shares = measured.search === undefined ? 1 : 2
+  const count = shares * pairs.filter(({ tested }) => tested !== null).length
   const within = settings.within ?? WITHIN
   return pairs.map(({ comparison, tested, ...pair }) => {
     const { race, decides, over, under } = pair

@@ -8,10 +8,10 @@ import { judgeCells, type Launch, type Measured } from './launches.ts'
  * change came in two steps.
  */
 
-/** One commit with this much is the answer; one of which this much is known is not raced any more. */
+/** Commits that together have this much are the answer. */
 const SURE = 0.95
-const SETTLED = 0.95
-const LEAST_DOUBT = 0.01
+/** One whose place is known so well is not raced any more: where two neighbours differ, 95 % are left for the step between them. */
+const SETTLED = 0.975
 /** Before anything is measured, it came in two steps with this probability. */
 const TWO = 0.1
 /** So much of the difference is there between two steps: outside of 0 and 1, one takes back some of the other. */
@@ -82,27 +82,21 @@ function likelihoodOf(commits: readonly Commit[]) {
   }
 }
 
-/** The commit of whose place least is known. @returns undefined if the step is known, or no race would tell more */
+/** The commit of whose place least is known. @returns undefined if the places of all are */
 export function nextOf(commits: readonly Commit[]): Commit | undefined {
   const found = posteriorOf(commits)
-  if (isKnown(found)) return undefined
-  const [best] = commits
+  const [least] = commits
     .slice(0, -1)
     .flatMap((commit, index) =>
       commit.skipped === undefined ? { commit, sure: placeOf(found, index).sure } : [],
     )
     .sort((one, other) => one.sure - other.sure)
-  return best !== undefined && best.sure <= 1 - LEAST_DOUBT ? best.commit : undefined
+  return least !== undefined && least.sure < SETTLED ? least.commit : undefined
 }
 
 /** Whether another commit says more now than this one. */
 export function isSettled(commits: readonly Commit[], commit: Commit): boolean {
-  const found = posteriorOf(commits)
-  return isKnown(found) || placeOf(found, commits.indexOf(commit)).sure >= SETTLED
-}
-
-function isKnown({ only, first, second }: Posterior): boolean {
-  return Math.max(...only) >= SURE || Math.min(Math.max(...first), Math.max(...second)) >= SURE
+  return placeOf(posteriorOf(commits), commits.indexOf(commit)).sure >= SETTLED
 }
 
 /** Whether a commit is like the good end, like the bad one, or between, and how probable that is. */

@@ -28,9 +28,7 @@ export function findingsOfRace(result: Result): Findings {
   const differences = result.pilots.flatMap(({ difference }) => difference ?? [])
   const since = result.analysis?.since
   const [finding = '', ...others] = [
-    ...(since === undefined || since.commits.every(({ starts }) => starts === 0)
-      ? []
-      : describeSince(since, result)),
+    ...(since === undefined ? [] : describeSince(since, result)),
     ...differences.map((difference) => `They do different work: ${difference}`),
     ...findings.map((one) => describeFinding(one, result)),
     ...(result.analysis?.whys ?? []).map(describeWhy),

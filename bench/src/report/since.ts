@@ -67,7 +67,7 @@ function beforeOf(commits: Since['commits'], step: Step | undefined, { experimen
 export function chartOfSince({ commits, steps }: Since, { experiment }: Result): Chart | undefined {
   const [good = ''] = Object.keys(experiment.systems)
   const dots = commits.flatMap(({ hash, title, ratio, probability }) => {
-    const name = `${hash.slice(0, 7)} ${cut(title)} ${formatPart(probability)}`
+    const name = `${hash.slice(0, 7)} ${cut(title, 20)} ${formatPart(probability)}`
     return ratio === null ? [] : { ...ratio, name, leads: steps.some(({ set }) => set[0] === hash) }
   })
   return ratioChart({
@@ -79,15 +79,15 @@ export function chartOfSince({ commits, steps }: Since, { experiment }: Result):
   })
 }
 
-function cut(title: string): string {
-  return title.length > 26 ? `${title.slice(0, 25)}…` : title
+function cut(title: string, most = 26): string {
+  return title.length > most ? `${title.slice(0, most - 1)}…` : title
 }
 
 /** Of other commits there is nothing to say. */
 export function sectionOfSince({ commits, steps }: Since): Section {
   const suspected = new Set(steps.flatMap(({ set }) => set))
   const shown = commits.filter(
-    ({ hash, starts, skipped }) => starts > 0 || skipped !== undefined || suspected.has(hash),
+    ({ hash, ratio, skipped }) => ratio !== null || skipped !== undefined || suspected.has(hash),
   )
   return {
     title: 'Commits, the oldest first',

@@ -40,7 +40,10 @@ const commit = (hash: string): Commit => ({
 async function search(history: History) {
   const { count = 64, steps, sd = 0.0475, seed = 1, broken = [], dying = [], merge } = history
   const draw = createDraw(createRandom(seed))
-  const result = structuredClone(ends)
+  const result = {
+    ...structuredClone(ends),
+    search: Array.from({ length: count }, (_, index) => commit(hashOf(index))),
+  }
   const abortion = new AbortController()
   const said: string[] = []
   const speedAt = (index: number) =>
@@ -53,7 +56,6 @@ async function search(history: History) {
   let races = 0
   await bisect({
     result,
-    commits: Array.from({ length: count }, (_, index) => commit(hashOf(index))),
     signal: abortion.signal,
     endsAt: history.endsAt ?? Number.POSITIVE_INFINITY,
     say: (text) => said.push(text),
@@ -78,7 +80,7 @@ async function search(history: History) {
     },
   })
   const since = result.analysis?.since
-  const starts = result.search?.reduce((sum, one) => sum + one.starts.length, 0) ?? 0
+  const starts = result.search.reduce((sum, one) => sum + one.starts.length, 0)
   return {
     result,
     since,
@@ -179,15 +181,22 @@ test('Ctrl-C and the end of the time give the same sentence, of what is left', a
 test('without a difference there is nothing to look for', async () => {
   const result = raced(['before', 'before itself'])
   await bisect({ ...none, result })
-  equal(result.search, undefined)
+  equal(result.analysis?.since, undefined)
   match(
     result.warnings.map(({ text }) => text).join(),
     /No difference between before and before itself is shown, so no/,
   )
+  const widthOf = ({ analysis }: Result) => {
+    const { low = null, high = null } = analysis?.findings[0]?.ratio ?? {}
+    return (high ?? 0) - (low ?? 0)
+  }
+  ok(
+    widthOf(analysed({ ...ends, search: [] })) > 1.1 * widthOf(ends),
+    'a false alarm costs a search, so it is half as probable',
+  )
 })
 
 const none: Omit<Parameters<typeof bisect>[0], 'result'> = {
-  commits: [],
   signal: new AbortController().signal,
   endsAt: Number.POSITIVE_INFINITY,
   say: () => {},

@@ -9,9 +9,8 @@ import type { Commit, Start } from '../../result/since.ts'
 const LEAST_MS = 60_000
 
 interface Bisecting {
-  /** Of both ends. What is found is filled in. */
+  /** Of both ends, with the commits. What is found is filled in. */
   result: Result
-  commits: Commit[]
   signal: AbortSignal
   /** `performance.now()` when it has to be over. */
   endsAt: number
@@ -28,7 +27,8 @@ interface Bisecting {
 }
 
 /** Looks for the commit that made the difference, until it is known or time is over. One that cannot be raced is skipped. */
-export async function bisect({ result, commits, signal, say, ...run }: Bisecting): Promise<void> {
+export async function bisect({ result, signal, say, ...run }: Bisecting): Promise<void> {
+  const { search: commits = [] } = result
   const [good = '', bad = ''] = Object.keys(result.experiment.systems)
   if (signal.aborted) return
   const finding = result.analysis?.findings.find((one) => !one.isTwin && one.verdict === 'differs')
@@ -37,42 +37,36 @@ export async function bisect({ result, commits, signal, say, ...run }: Bisecting
     result.warnings.push({ kind: 'race', text })
     return
   }
-  result.search = commits
-  const update = () => Object.assign(result.analysis ?? {}, { since: sinceOf(commits) })
   const opened = new Set<string>()
   say(`${describeFinding(finding, result)}. Looking for the commit among ${commits.length}:`)
   while (!signal.aborted && run.endsAt - performance.now() > LEAST_MS) {
     const commit = nextOf(commits)
-    if (commit !== undefined) {
-      const before = commit.starts
-      const follow = (starts: Start[]) => {
-        commit.starts = [...before, ...starts]
-        update()
-        run.save(result)
-        return isSettled(commits, commit)
-      }
-      const failure = await run.raceCommit(commit, follow).catch((error: unknown) => {
-        if (signal.aborted || error instanceof ForeseenError) return oneLine(error)
-        throw error
-      })
-      if (signal.aborted) break
-      if (failure !== undefined) commit.skipped = failure
-      say(`  ${commit.hash}  ${commit.title}: ${describePlace(commits, commit, { good, bad })}`)
-    } else {
+    if (commit === undefined) {
       // Which commits of a merge that made the difference?
-      const merge = sinceOf(commits).steps.find(
-        ({ set: [hash = '', other] }) => other === undefined && !opened.has(hash),
-      )
-      const [hash = ''] = merge?.set ?? []
+      const found = sinceOf(commits)
+        .steps.filter(({ set }) => set.length === 1)
+        .flatMap(({ set }) => set)
+      const merge = found.find((hash) => !opened.has(hash))
       if (merge === undefined) break
-      opened.add(hash)
-      commits.splice(
-        commits.findIndex((one) => one.hash === hash),
-        0,
-        ...run.branchOf(hash),
-      )
+      opened.add(merge)
+      const at = commits.findIndex(({ hash }) => hash === merge)
+      commits.splice(at, 0, ...run.branchOf(merge))
+      continue
     }
+    const before = commit.starts
+    const follow = (starts: Start[]) => {
+      commit.starts = [...before, ...starts]
+      return isSettled(commits, commit)
+    }
+    const failure = await run.raceCommit(commit, follow).catch((error: unknown) => {
+      if (signal.aborted || error instanceof ForeseenError) return oneLine(error)
+      throw error
+    })
+    if (failure !== undefined && !signal.aborted) commit.skipped = failure
+    Object.assign(result.analysis ?? {}, { since: sinceOf(commits) })
+    run.save(result)
+    if (!signal.aborted)
+      say(`  ${commit.hash}  ${commit.title}: ${describePlace(commits, commit, { good, bad })}`)
   }
   if (signal.aborted) result.finishedAt = null
-  update()
 }

@@ -47,7 +47,7 @@ async function measureRace(
   const { signal, progress } = context
   const warnings: Warning[] = []
   const endsAt = performance.now() + options.searchMs
-  const commits = options.bisect ? readHistory(options.git, options.directory) : undefined
+  const search = options.bisect ? readHistory(options.git, options.directory) : undefined
   const given =
     options.git.length === 0
       ? options.systems.map(withTools)
@@ -55,6 +55,7 @@ async function measureRace(
   for (const tools of new Set(given.flatMap((one) => one.tools ?? [])))
     progress.say(`Servers are started with what is on your PATH: ${tools}.`)
   const { experiment, result } = begin(options, given)
+  if (search !== undefined) result.search = search
   const { why, fails, within } = options
   await runRace(experiment, result, {
     ...options,
@@ -66,11 +67,11 @@ async function measureRace(
     asksWhy: (finding) => why && (!fails || isSlower(finding, within) === true),
     needsProfiler: why && !fails,
   })
-  if (commits !== undefined) {
+  if (search !== undefined) {
     const branchOf = (merge: string) => readBranch(merge, options.directory)
     const raceCommit = commitRacer(options, { ...context, guard, given, endsAt })
     const say = (text: string) => progress.say(text)
-    await bisect({ ...context, result, commits, endsAt, say, branchOf, raceCommit })
+    await bisect({ ...context, result, endsAt, say, branchOf, raceCommit })
   }
   return result
 }
