@@ -2,17 +2,21 @@ import type { Random } from '@startgrid/stats/random.ts'
 
 /** How fast a core is at each moment, when neighbours that nobody sees share its physical core. */
 
-/** Where the speed of a core comes from. All costs are logarithms, above that of a free core. */
-export type Speed =
-  /** Free or shared, each for an exponential time in seconds, and an Ornstein-Uhlenbeck process: its standard deviation and correlation time. */
-  | { kind: 'two-state'; shared: number; free: number; cost: number; sd: number; seconds: number }
-  /** A measured or stored trace: values at equal distances in seconds, replayed from a random place. */
-  | { kind: 'trace'; spacing: number; logCost: readonly number[] }
+/**
+ * A core is free or shared, each for an exponential time in seconds, and an Ornstein-Uhlenbeck process comes on top of that: its standard deviation and
+ * correlation time. All costs are logarithms, above that of a free core.
+ */
+export interface Speed {
+  shared: number
+  free: number
+  cost: number
+  sd: number
+  seconds: number
+}
 
 /** The cost that a long run sees on average. */
-export function averageCost(speed: Speed): number {
-  if (speed.kind === 'two-state') return (speed.cost * speed.shared) / (speed.shared + speed.free)
-  return speed.logCost.reduce((sum, one) => sum + one, 0) / speed.logCost.length
+export function averageCost({ cost, shared, free }: Speed): number {
+  return (cost * shared) / (shared + free)
 }
 
 /** Seconds between the points at which a core's speed is drawn. */
@@ -59,14 +63,6 @@ export class Core {
 }
 
 function stepper(speed: Speed, draw: Draw): () => number {
-  if (speed.kind === 'trace') {
-    const { spacing, logCost } = speed
-    let at = draw.uniform(0, logCost.length * spacing)
-    return () => {
-      at += STEP
-      return logCost[Math.floor(at / spacing) % logCost.length] ?? 0
-    }
-  }
   const again = Math.exp(-STEP / speed.seconds)
   const change = speed.sd * Math.sqrt(1 - again * again)
   let level = speed.sd * draw.normal()

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Speed } from './machine.ts'
 
 export const ROLES = ['hello', 'ssr', 'status'] as const
@@ -53,14 +52,14 @@ export const NOISY: Scenario = {
   ...COMMON,
   name: 'noisy',
   slice: { hello: 0.15, ssr: 0.16, status: 0.15, pair: 0.15 },
-  speed: { kind: 'two-state', shared: 1.65, free: 0.55, cost: Math.log(1.57), sd: 0.09, seconds: 0.5 },
+  speed: { shared: 1.65, free: 0.55, cost: Math.log(1.57), sd: 0.09, seconds: 0.5 },
 }
 
 /** A VM that has nothing else to do: its core is slow only for moments. */
 export const QUIET: Scenario = {
   ...COMMON,
   name: 'quiet',
-  speed: { kind: 'two-state', shared: 0.09, free: 0.7, cost: Math.log(1.57), sd: 0.05, seconds: 0.5 },
+  speed: { shared: 0.09, free: 0.7, cost: Math.log(1.57), sd: 0.05, seconds: 0.5 },
 }
 
 /** One launch in 75 is off by tens of percent, as two machines showed. Most of these have a neighbour that the accounts see. */
@@ -77,8 +76,8 @@ const UNEVEN = 4
 const COLD: Scenario['cold'] = { cells: 2, cost: 0.4, seconds: 0.25 }
 
 /** Every scenario by its name. */
-export const SCENARIOS: Readonly<Record<string, Scenario>> = Object.fromEntries([
-  ...[NOISY, QUIET].flatMap((one): [string, Scenario][] => [
+export const SCENARIOS: Readonly<Record<string, Scenario>> = Object.fromEntries(
+  [NOISY, QUIET].flatMap((one): [string, Scenario][] => [
     [one.name, one],
     [`${one.name}-loadings`, { ...one, loadings: 0.15 }],
     [`${one.name}-outliers`, { ...one, outliers: OUTLIERS }],
@@ -86,14 +85,4 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = Object.fromEntries(
     [`${one.name}-alike`, { ...one, alike: true }],
     [`${one.name}-uneven`, { ...one, uneven: UNEVEN }],
   ]),
-  ...[NOISY, QUIET].map((one) => [`${one.name}-trace`, { ...one, speed: readTrace(one.name) }]),
-])
-
-function readTrace(name: string): Speed {
-  const path = new URL(`./traces/${name}.json`, import.meta.url)
-  const { spacing, logCost } = JSON.parse(readFileSync(path, 'utf8')) as {
-    spacing: number
-    logCost: number[]
-  }
-  return { kind: 'trace', spacing, logCost }
-}
+)
