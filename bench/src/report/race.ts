@@ -205,7 +205,7 @@ function sectionsOf(result: Result): Section[] {
     if (pilot === undefined) return []
     const own = findings.filter(({ race }) => race === pilot.race)
     return [
-      { ...section, notes: [...section.notes, ...pilotNotes(pilot, own[0])] },
+      { ...section, notes: [...section.notes, ...pilotNotes(pilot, own[0], result)] },
       ...(result.analysis?.whys ?? [])
         .filter(({ race }) => race === pilot.race)
         .map((why) => whySection(why, result.profiles ?? [])),
@@ -215,7 +215,8 @@ function sectionsOf(result: Result): Section[] {
 }
 
 /** @param finding which knows what decided, and what others took; undefined if nothing was compared */
-function pilotNotes(pilot: PilotRecord, finding: Finding | undefined): string[] {
+function pilotNotes(pilot: PilotRecord, finding: Finding | undefined, { cells: [first] }: Result): string[] {
+  const core = (first?.cores.given ?? 1) > 1 ? 'cores' : 'core'
   const { systems, warmupMs } = pilot
   const unknown = systems.filter(({ coreUse }) => coreUse === null)
   const idle = systems.filter(({ coreUse }) => coreUse !== null && coreUse < FULL_CORES)
@@ -223,10 +224,10 @@ function pilotNotes(pilot: PilotRecord, finding: Finding | undefined): string[] 
   const titlesOf = (some: typeof systems) => listOf(some.map(({ system }) => system))
   const reason =
     (finding ?? pilot).decides === 'rate'
-      ? `${unknown.length > 0 ? `The CPU of ${titlesOf(unknown)} is not known` : 'The servers fill their core'}, so requests per second decide.`
+      ? `${unknown.length > 0 ? `The CPU of ${titlesOf(unknown)} is not known` : `The servers fill their ${core}`}, so requests per second decide.`
       : pilot.decides === 'rate'
-        ? `Other programs took ${formatPercent(finding?.taken ?? 0)} of the servers' core, so CPU per request decides: a rate would say how much they left.`
-        : `${titlesOf(idle)} did not fill the core (it waits for something else, or the generator cannot offer more), so CPU per request decides.`
+        ? `Other programs took ${formatPercent(finding?.taken ?? 0)} of the servers' ${core}, so CPU per request decides: a rate would say how much they left.`
+        : `${titlesOf(idle)} did not fill the ${core} (it waits for something else, or the generator cannot offer more), so CPU per request decides.`
   return [
     `${reason} ${warmupMs} ms of load are discarded after each start.`,
     ...(masked === 0

@@ -60,6 +60,13 @@ test('of servers that ran already nobody says on which core', () => {
   match(told, /Cores: generator on core 1; the servers ran already\./)
 })
 
+test('servers with several cores fill their cores', () => {
+  const result = raced(({ cells }) => {
+    for (const { cores } of cells) cores.given = 2
+  })
+  match(formatTerminal(documentOf(result), { columns: 200, color: false }), /The servers fill their cores, so/)
+})
+
 test('one that responds otherwise under load is void, and the sentence says why', () => {
   const failing = ({ heats }: Result) => {
     for (const slice of heats.flatMap(({ slices }) => slices))
