@@ -43,10 +43,11 @@ test('what cannot be written is said, and leaves nothing behind', () => {
 
 test('a place that can be written to is prepared without a trace', () => {
   const place = inDirectory('new', 'place')
-  prepareOutput(place)
-  equal(existsSync(inDirectory('new')), false)
+  prepareOutput(place, inDirectory('more', 'r.json'))
+  deepEqual([existsSync(inDirectory('new')), existsSync(inDirectory('more'))], [false, false])
   mkdirSync(place, { recursive: true })
-  prepareOutput(place)
+  prepareOutput(place, '-')
+  prepareOutput(place, undefined)
   deepEqual(readdirSync(place), [])
 })
 
@@ -60,23 +61,27 @@ test('a place is named from where the person is, not from the clone', (context) 
     { npm_lifecycle_event: 'bench', INIT_CWD: DIRECTORY },
   ]) {
     process.env = { ...env, ...told }
-    equal(prepareOutput('out'), inDirectory('out'))
+    equal(prepareOutput('out', undefined), inDirectory('out'))
   }
 })
 
 test('a place that cannot be written to is refused in a sentence', () => {
   const file = inDirectory('file')
   writeFileSync(file, '')
-  // Node's own recursive mkdir never ends in /proc.
-  for (const place of [join(file, 'x'), ...(process.platform === 'linux' ? ['/proc/x/y'] : [])])
+  const refused = (output: string, json: string | undefined, message: RegExp) =>
     throws(
-      () => prepareOutput(place),
-      (error) => error instanceof UsageError && /^Nothing can .*--output\.$/.test(error.message),
+      () => prepareOutput(output, json),
+      (error) => error instanceof UsageError && message.test(error.message),
     )
+  refused(join(file, 'x'), undefined, /^Nothing can .*--output\.$/)
+  refused(DIRECTORY, join(file, 'x.json'), /^\S+x\.json cannot .*--json\.$/)
+  refused(DIRECTORY, DIRECTORY, /is a directory/)
+  // Node's own recursive mkdir never ends there.
+  if (process.platform === 'linux') refused('/proc/x/y', undefined, /^Nothing can .* \/proc\/x\/y \(ENOENT/)
 })
 
 test('the command that repeats a run does not tell where its files went', () => {
-  const words = ['--quick', '--output', '/home/me/x', '--only', 'node']
+  const words = ['--quick', '--output', '/home/me/x', '--json=/home/me/r.json', '--only', 'node']
   equal(commandOf('pnpm bench', words, 7), 'pnpm bench --quick --only node --seed 7')
   equal(commandOf('pnpm bench', ['--seed', '3'], 3), 'pnpm bench --seed 3')
 })

@@ -1,23 +1,45 @@
 import { join } from 'node:path'
+import { formatMinutes } from '@startgrid/cli/numbers.ts'
 import { createProgress, listenForInterruption } from '@startgrid/cli/progress.ts'
-import { plural } from '@startgrid/cli/text.ts'
+import { COLUMNS, indented, plural, wrap } from '@startgrid/cli/text.ts'
+import { plannedMs } from '../experiment/time.ts'
 import { wrongCells } from '../judge/gates.ts'
 import { isSlower, WITHIN } from '../judge/verdict.ts'
 import type { RunContext } from '../measure/preparation.ts'
 import { prepareOutput, writeReports } from '../report/output.ts'
 import { formatMargin } from '../report/race.ts'
-import { isStudy } from '../result/experiment.ts'
+import { describeReach } from '../report/summary.ts'
+import { type Experiment, isStudy } from '../result/experiment.ts'
 import type { Result } from '../result/result.ts'
 import { writeResult } from '../result/result-file.ts'
 import type { Program } from './program.ts'
 
 /** What the grid, studies and a race of commands do alike: a plan, the measurement until its end or an interruption, reports and an exit code. */
 
+/** What a run would do, and how long it takes: `--dry-run`. */
+export function describePlan(name: string, experiment: Experiment, result: Result): string {
+  const { cells, settings } = result
+  const titleOf = ({ title, cores }: Result['cells'][number]) =>
+    cores.wanted > 1 ? `${title} (${cores.wanted} cores)` : title
+  return [
+    wrap(
+      `${name}: ${plural(settings.heats, 'start')} of every system, about ${formatMinutes(plannedMs(result))} (minutes:seconds) on two cores, if nobody disturbs it.`,
+    ),
+    wrap('The first run on new code also proves the contract of every app: up to half a minute more.'),
+    ...(isStudy(experiment) ? [] : describeReach(result)).map((sentence) => wrap(sentence)),
+    ...[...Map.groupBy(cells, ({ race }) => race)].map(([race, own]) =>
+      indented(`${race}: ${[...new Set(own.map(titleOf))].join('; ')}`, '  ', COLUMNS),
+    ),
+    '',
+  ].join('\n')
+}
+
 /** How something is measured. @throws {ForeseenError} if it cannot begin */
 export type Measure = (context: Omit<RunContext, 'download'>) => Promise<Result>
 
 interface Wanted {
   output: string | undefined
+  json: string | undefined
   /** A slower system fails a race: `--fail-if-slower`. */
   fails?: boolean
 }
@@ -25,10 +47,10 @@ interface Wanted {
 /** @returns the exit code */
 export async function measureAndReport(
   all: readonly Measure[],
-  { output, fails = false }: Wanted,
+  { output, json, fails = false }: Wanted,
   { results }: Program,
 ): Promise<number> {
-  const directory = prepareOutput(output, results)
+  const directory = prepareOutput(output, json, results)
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
   const store = (result: Result) => writeResult(join(directory, `${nameOf(result, 'result')}.json`), result)
@@ -50,7 +72,7 @@ export async function measureAndReport(
     store(result) // what could not be saved is an error now
     const end = sayEnd(result, fails, signal.aborted)
     exitCode = Math.max(exitCode, end.code)
-    await writeReports(result, join(directory, nameOf(result, 'report')), end.sentences)
+    await writeReports(result, join(directory, nameOf(result, 'report')), { json, closing: end.sentences })
     if (signal.aborted) break
   }
   return signal.aborted ? code() : exitCode

@@ -31,9 +31,11 @@ const seed: Option<number> = {
   ...givenSeed,
   read: (words, name) => givenSeed.read(words, name) ?? Math.floor(Math.random() * 2 ** 32),
 }
+const dryRun = flag('prints the plan and the time it takes')
 
 /** Where results go: the last options of every command that measures. */
 const OUTPUT = {
+  json: text('FILE', 'writes the result there as well; - is standard output'),
   output: text('DIR', 'for result and reports (default a new one)'),
   help: flag('this list'),
 }
@@ -48,6 +50,7 @@ export const GRID = {
   connections,
   latency: flag('also p50 and p99, at one rate for all: 10 minutes'),
   seed,
+  'dry-run': dryRun,
   ...OUTPUT,
 }
 
@@ -59,6 +62,7 @@ export const STUDY = {
   heats: integer('launches of every system, 2 to 100 (default 8)', { min: 2, max: 100 }),
   'max-time': maxTime('drops the last launches of a study when time runs out (default with --quick 5m)'),
   seed,
+  'dry-run': dryRun,
   'no-download': flag('leaves out what a study would have to download'),
   ...OUTPUT,
 }
@@ -108,7 +112,7 @@ export const PUBLISH = { help: flag('this list') }
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]) {
   const { values } = readCommandLine(args, GRID, 'pnpm bench', 0)
-  const { only, role, connections, latency, output } = values
+  const { only, role, connections, latency, json, output } = values
   const profile: ProfileName = values.quick ? 'quick' : 'default'
   const { frameworks, roles } = PROFILES[profile]
   return {
@@ -116,12 +120,14 @@ export function readOptions(args: readonly string[]) {
     topologies: [...new Set(split(values.topology ?? 'direct,nginx').map(findTopology))],
     connections,
     latency,
+    json,
     output,
     profile,
     heats: values.heats,
     /** No heat begins that would end later. If the number of heats was not given, there are as many as fit. */
     maxTimeMs: values['max-time'],
     seed: values.seed,
+    dryRun: values['dry-run'],
   }
 }
 

@@ -17,12 +17,13 @@ import { analysed, golden } from '../fixtures/golden.ts'
 
 const nginx = await findNginx()
 
-test('a short run: tables, result and reports, and nothing left running', async () => {
-  const words = ['--only', 'node,njs', '--role', 'status', ...SHORT, '--seed', '7']
+test('a short run: tables, result and reports, the same as JSON, and nothing left running', async () => {
+  const words = ['--only', 'node,njs', '--role', 'status', ...SHORT, '--json', 'r.json', '--seed', '7']
   const { place, ended } = start(words)
   const { code, stdout, stderr } = await ended
   const result = readResult(join(place, 'out/result.json'))
   assert.equal(code, whyRunFailed(result).length === 0 ? 0 : 1, stderr)
+  assert.deepEqual(readResult(join(place, 'r.json')), result)
   assert.ok(result.finishedAt !== null && result.finishedAt > result.startedAt)
   assert.deepEqual(
     result.cells.map(({ id, twinOf }) => [id, twinOf]),

@@ -145,17 +145,17 @@ for (const [name, { end, ends, ...repository }] of Object.entries(WAYS))
   test(`${name}: nothing is left of a race`, { skip, timeout: 300_000 }, async () => {
     const place = newPlace()
     const cwd = makeRepository(place, repository)
-    const words = ['race', '--git', 'HEAD', '--heats', '3', '--output', join(place, 'out')]
+    const words = ['race', '--git', 'HEAD', '--heats', '3', '--json', '-', '--output', join(place, 'out')]
     const run = start(words, { place, cwd })
     await end(run)
-    const { code, signal, stderr } = await run.ended
+    const { code, signal, stdout, stderr } = await run.ended
     assert.equal(signal ?? code, ends, stderr)
     // After `kill -9` the guard does it, which takes a moment.
     while (processesOf(place).length > 0) await sleep(50)
     assertNothingLeft(place)
     const worktrees = execFileSync('git', ['worktree', 'list'], { cwd, encoding: 'utf8' })
     assert.equal(worktrees.trim().split('\n').length, 1, worktrees)
-    if (ends === 143) assert.equal(readResult(join(place, 'out/result.json')).finishedAt, null)
+    if (ends === 143) assert.deepEqual(JSON.parse(stdout), readResult(join(place, 'out/result.json')))
     if (ends === 0 || ends === 143) assert.ok(existsSync(join(place, 'out/report.md')))
   })
 

@@ -35,7 +35,7 @@ test('a race of a command and a server that runs already, with two starts', asyn
     // Fewer starts than a verdict takes, and two paths with weights, which are one load.
     ...['--heats', '2', '--fail-if-slower', '--path', '3:/a', '--path', '/b?key=s3cret'],
     ...['--body', 's3cret', '-Hx-other: s3cret', '-H', 'authorization: s3cret'],
-    ...['--header=x-other: s3cret2', '--name', 'B=running', SECRETIVE, url],
+    ...['--header=x-other: s3cret2', '--json', 'out/copy.json', '--name', 'B=running', SECRETIVE, url],
   )
 
   await t.test('two starts give no verdict, and nothing that fails', () => {
@@ -95,7 +95,7 @@ test('a race of a command and a server that runs already, with two starts', asyn
       )
       assert.match(command, / '-Hx-other: …' -H 'authorization: …' '--header=x-other: …' /)
       const files = readdirSync(output).toSorted()
-      assert.deepEqual(files, ['report.html', 'report.md', 'result.json'])
+      assert.deepEqual(files, ['copy.json', 'report.html', 'report.md', 'result.json'])
       const again = await runHere('report', output)
       const comment = await runHere('report', '--comment', output)
       assert.deepEqual([again.code, comment.code], [0, 0], again.stderr + comment.stderr)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ import { golden } from '../fixtures/golden.ts'
 
 test('options are read', () => {
   const line =
-    '--quick --heats 5 --connections 128 --seed 12 --topology nginx,direct,nginx --output there --latency --max-time 10m'
+    '--quick --heats 5 --connections 128 --seed 12 --topology nginx,direct,nginx --json - --output there --dry-run --latency --max-time 10m'
   const { apps: _, ...options } = readOptions(line.split(' '))
   assert.deepEqual(options, {
     topologies: ['nginx', 'direct'],
@@ -29,6 +29,8 @@ test('options are read', () => {
     latency: true,
     connections: 128,
     maxTimeMs: 600_000,
+    dryRun: true,
+    json: '-',
     output: 'there',
     seed: 12,
   })
@@ -65,10 +67,6 @@ test('frameworks, apps and roles choose apps, each once', () => {
 const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['compar'], /^There is no command 'compar', only race, study, /],
   [['--resume'], /^pnpm bench --resume is gone: /],
-  [
-    ['race', '--json', '-', 'a', 'b'],
-    /^pnpm bench race --json is gone: result\.json in the directory of --output /,
-  ],
   [['fastify'], /^There is no command 'fastify'/],
   [['--only', 'fastfy'], /^There is no app 'fastfy'.*node, fastify, express, .*hello, ssr, status/],
   [['--only', ''], /^There is no app ''/],
@@ -84,6 +82,7 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['--output', join(import.meta.filename, 'out')], /^Nothing can be written to .+ \(ENOTDIR.*\): choose /],
   [['study'], /^Name a study, or give --all\./],
   [['study', 'nothing'], /^There is no study 'nothing', only nginx-proxy, cluster, /],
+  [['study', '--all', '--json', 'x.json'], /^--json takes the result of one study: name it\.$/],
   [['study', '--resume'], /^pnpm bench study --resume is gone: /],
   [['study', '--fast'], /^Unknown option '--fast'\. pnpm bench study --help lists the options\.$/],
   [['report'], /takes one result, not 0\. pnpm bench report --help shows how\.$/],
@@ -140,6 +139,25 @@ test('a race asks with the words of load: POST with a body, bytes of a file, and
   const [{ body, ...asked } = { body: '' }] = requests
   assert.deepEqual(Buffer.from(body ?? ''), Buffer.from([0, 255, 10]))
   assert.deepEqual(asked, { path: '/a', weight: 2, method: 'POST', headers: { Accept: ['a', 'b'] } })
+})
+
+test('--dry-run says systems, starts, time and what to expect, and measures nothing', async () => {
+  const place = join(newPlace(), 'out')
+  for (const [words, ...texts] of [
+    [
+      [],
+      /^\d+ cells: 3 starts of every system, about /,
+      /^ {2}hello: node; fastify; .*; node#2$/m,
+      /about 10 %/,
+    ],
+    [['study', 'njs-vs-node', '--quick'], /^njs-vs-node: 3 starts of every system, about \d+:\d\d \(/],
+  ] as const) {
+    const { code, stdout } = await runHere(...words, '--dry-run', '--output', place)
+    assert.equal(code, 0)
+    for (const text of texts) assert.match(stdout, text)
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line)
+    assert.ok(!existsSync(place))
+  }
 })
 
 test('study --list shows every claim with its published ratio, within 80 columns', async () => {

@@ -6,7 +6,6 @@ const GONE: Readonly<Record<string, string>> = {
   '--with metrics': 'choose --with telemetry and set OTEL_METRICS_EXPORTER=prometheus',
   'pnpm bench --docker': 'docker compose run --rm bench runs the benchmark in a container',
   'pnpm bench --no-download': 'nothing is downloaded',
-  'pnpm bench --json': 'result.json in the directory of --output is the same',
   'pnpm bench --resume': 'begin the run again; pnpm bench report DIR reports what was measured',
   'pnpm bench --target': 'pnpm bench race URL measures a server that already runs',
   'pnpm bench compare': 'pnpm bench race --git REF compares this directory with a commit, in pairs',
@@ -14,7 +13,6 @@ const GONE: Readonly<Record<string, string>> = {
   'pnpm bench --publish': 'pnpm bench publish DIR stores the figures of a run in docs',
   'pnpm reliability --full': 'pnpm reliability tries every fault on every app',
   'pnpm bench study --resume': 'begin the study again; what was finished of several is in its directory',
-  'race --json': 'result.json in the directory of --output is the same',
   'race --precision': '--within 1% ends when a difference is shown, or that there is none of 1 %',
   'race --fail-on-regression': '--within 3% --fail-if-slower fails if one is slower by more than 3 %',
 }

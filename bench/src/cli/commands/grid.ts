@@ -1,20 +1,26 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { plural } from '@startgrid/cli/text.ts'
 import { gridExperiment } from '../../experiment/grid.ts'
 import { createResult } from '../../experiment/result.ts'
 import { LEAST_HEATS, leastTimeMs } from '../../experiment/time.ts'
 import { runExperiment } from '../../measure/run.ts'
 import { commandOf } from '../../report/output.ts'
 import type { Result } from '../../result/result.ts'
-import { type Measure, measureAndReport } from '../measure.ts'
+import { describePlan, type Measure, measureAndReport } from '../measure.ts'
 import { readOptions } from '../options.ts'
 import type { Program } from '../program.ts'
 
 /** `pnpm bench`: races cells in heats. @returns the exit code */
 export async function gridCommand(args: readonly string[], program: Program): Promise<number> {
   const options = readOptions(args)
+  const { dryRun } = options
   const experiment = gridExperiment(options)
   const result = createResult(experiment, options, commandOf('pnpm bench', args, options.seed))
   assertFits(result)
+  if (dryRun) {
+    process.stdout.write(describePlan(plural(result.cells.length, 'cell'), experiment, result))
+    return 0
+  }
   const measure: Measure = async (context) => {
     await runExperiment(experiment, result, { ...context, download: false })
     return result

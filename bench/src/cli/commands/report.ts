@@ -31,7 +31,7 @@ export async function reportCommand(args: readonly string[], { name }: Program):
     return 0
   }
   for (const { result, file } of results) {
-    const directory = prepareOutput(values.output ?? dirname(file))
+    const directory = prepareOutput(values.output ?? dirname(file), undefined)
     await writeReports(result, join(directory, basename(file, '.json').replace(/^result$/, 'report')))
   }
   return 0

@@ -9,7 +9,7 @@ import { plannedMs } from '../../experiment/time.ts'
 import { runExperiment } from '../../measure/run.ts'
 import { commandOf } from '../../report/output.ts'
 import { type Claim, publishedRatio, type Study } from '../../result/experiment.ts'
-import { type Measure, measureAndReport } from '../measure.ts'
+import { describePlan, type Measure, measureAndReport } from '../measure.ts'
 import { STUDY } from '../options.ts'
 import type { Program } from '../program.ts'
 
@@ -29,6 +29,11 @@ export async function studyCommand(args: readonly string[], program: Program): P
     )
   const command = commandOf('pnpm bench study', args, options.seed)
   const planned = studies.map((study) => ({ study, result: createStudyResult(study, options, command) }))
+  if (options.dryRun) {
+    const plans = planned.map(({ study, result }) => describePlan(study.name, study, result))
+    process.stdout.write(plans.join('\n'))
+    return 0
+  }
   if (planned.length > 1) {
     const total = planned.reduce((sum, { result }) => sum + plannedMs(result), 0)
     process.stderr.write(
@@ -49,14 +54,17 @@ export async function studyCommand(args: readonly string[], program: Program): P
 function readStudyOptions(args: readonly string[]) {
   const { values, positionals } = readCommandLine(args, STUDY, 'pnpm bench study', 1)
   const [name] = positionals
-  const { all, list } = values
+  const { all, list, json } = values
   const studies = list && name === undefined ? STUDIES : chooseStudies(name, all)
+  if (json !== undefined && studies.length > 1)
+    throw new UsageError('--json takes the result of one study: name it.')
   return {
     ...values,
     studies,
     profile: values.quick ? ('quick' as const) : ('full' as const),
     asPublished: values['as-published'],
     maxTimeMs: values['max-time'],
+    dryRun: values['dry-run'],
     download: !values['no-download'],
   }
 }
