@@ -171,7 +171,7 @@ export function isSpoiled({ histogram, lagHistogram }: Recorded, percentile: num
   return ms > valueAt(histogram, Math.max(0, percentile - moved)) * (1 + MOST)
 }
 
-/** Milliseconds, as `percentiles` of the load generator gives them. @param percentile 0 to 100 */
+/** Milliseconds that so many do not exceed. @param percentile 0 to 100 */
 export function valueAt(histogram: string, percentile: number): number {
   const counts = read(histogram)
   let left = Math.max(1, Math.ceil((percentile / 100) * sumOf(counts, () => 1)))

@@ -1,6 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { percentiles } from '@startgrid/loadgen/recording.ts'
 import { analyse as analyseStudy } from '../../src/judge/analysis.ts'
 import { isTimely, whyNotKept, whyWrong } from '../../src/judge/gates.ts'
 import { isMeanSpoiled, isSpoiled, openLoopsOf, valueAt } from '../../src/judge/latencies.ts'
@@ -35,13 +34,10 @@ describe('a percentile', () => {
     equal(isMeanSpoiled(null, 1), false)
   })
 
-  test('has the value that the load generator gives it', () => {
+  test('is the smallest value that so many do not exceed', () => {
     const histogram = histogramOf([0.1, 0.1, 0.2, 0.3, 5, 7.5, 9])
-    const all = [10, 28, 29, 50, 90, 99, 99.9, 100]
-    deepEqual(
-      all.map((one) => valueAt(histogram, one)),
-      percentiles(histogram, all),
-    )
+    const found = [10, 28, 29, 50, 100].map((one) => valueAt(histogram, one).toFixed(1))
+    deepEqual(found, ['0.1', '0.1', '0.2', '0.3', '9.0'])
   })
 })
 

@@ -64,7 +64,10 @@ test('servers with several cores fill their cores', () => {
   const result = raced(({ cells }) => {
     for (const { cores } of cells) cores.given = 2
   })
-  match(formatTerminal(documentOf(result), { columns: 200, color: false }), /The servers fill their cores, so/)
+  match(
+    formatTerminal(documentOf(result), { columns: 200, color: false }),
+    /The servers fill their cores, so/,
+  )
 })
 
 test('one that responds otherwise under load is void, and the sentence says why', () => {

@@ -118,16 +118,6 @@ export function mergeHistograms(encoded: readonly string[]): string {
   return encodeIntoCompressedBase64(merged)
 }
 
-/**
- * Values at percentiles, in milliseconds: the largest of the histogram's cell, at most 0.1 % above what was recorded; 0 of an empty
- * histogram.
- * @param percents 0 to 100
- */
-export function percentiles(encoded: string, percents: readonly number[]): number[] {
-  const histogram = decode(encoded)
-  return percents.map((percent) => histogram.getValueAtPercentile(percent) / NANOSECONDS)
-}
-
 /** Which values were recorded, in milliseconds, and how often; the smallest first. */
 export function countsOf(encoded: string): { ms: number; count: number }[] {
   const { recordedValuesIterator: cells } = decode(encoded)
