@@ -1,11 +1,12 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
-import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
+import { createOptions, ERROR, INFO, serve } from '#shared/testing/app.ts'
 import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
@@ -46,6 +47,22 @@ test('the status of a dependency is not that of the route, and one of the route 
     const response = await app.inject(path)
     deepEqual([response.statusCode, response.json().status, response.json().detail], [status, status, detail])
   }
+})
+
+test('a form that is cut because its client is silent is no failure', async () => {
+  const { readLines, ...options } = createOptions({ HANDLER_TIMEOUT_MS: '100' })
+  const app = createApp(options, async (scope) => {
+    scope.get('/', async (_request, reply) => {
+      await once(reply.raw, 'close')
+      return reply.badRequest('The form is not complete.')
+    })
+  })
+  await app.ready()
+  await using served = await serve(app.server)
+  equal((await fetch(served.url)).status, 503)
+  await (await fetch(`${served.url}/nowhere`)).text() // by now, a failure would have its line
+  const levels = (await readLines(2)).map(({ level }) => level)
+  deepEqual(levels, [INFO, INFO])
 })
 
 test('@fastify/rate-limit and @fastify/basic-auth may throw a plain error after its header', async () => {

@@ -196,23 +196,16 @@ export function testChat(start: Start): void {
     socket.send('Hello')
     const [{ data }] = await once(socket, 'message')
     equal(data, 'Hello')
+    socket.binaryType = 'arraybuffer'
+    socket.send(Uint8Array.of(0xff, 0xfe, 0))
+    const [{ data: bytes }] = await once(socket, 'message')
+    deepEqual(new Uint8Array(bytes), Uint8Array.of(0xff, 0xfe, 0))
     const closed = once(socket, 'close')
     options.lifecycle.drain()
     const [{ code }] = await closed
     equal(code, 1001)
     const late = new WebSocket(url)
     equal((await Promise.race([once(late, 'open'), once(late, 'error')]))[0].type, 'error')
-  })
-
-  test('chat: bytes come back as bytes', async () => {
-    await using app = await start(createOptions())
-    const socket = new WebSocket(`${app.url.replace('http', 'ws')}/chat`)
-    socket.binaryType = 'arraybuffer'
-    await once(socket, 'open')
-    socket.send(Uint8Array.of(0xff, 0xfe, 0))
-    const [{ data }] = await once(socket, 'message')
-    deepEqual(new Uint8Array(data), Uint8Array.of(0xff, 0xfe, 0))
-    socket.close()
   })
 
   test('chat: is for programs and pages of this site; any other request is refused with a 4xx', async () => {

@@ -47,9 +47,11 @@ export default fp(
 /** What the error does not say itself. */
 function knownOf(error: FastifyError & { status?: number; expose?: boolean }, reply: FastifyReply) {
   if (error.validation) return { status: 400, expose: false }
-  // `reply.code(409)` before the error. While something traces requests, Fastify has already set the status to the error's own.
-  const { statusCode: status } = reply
-  if (status >= 400 && ![error.statusCode, error.status].includes(status)) return { status, expose: true }
+  // `reply.code(409)` before the error, not the 503 of a silent handler, whose response is closed.
+  // While something traces requests, Fastify has already set the status to the error's own.
+  const { statusCode: status, raw } = reply
+  if (status >= 400 && !raw.closed && ![error.statusCode, error.status].includes(status))
+    return { status, expose: true }
   // @fastify/rate-limit and @fastify/basic-auth give the reply its header, and then throw a plain error.
   const header = { 401: 'www-authenticate', 429: 'retry-after' }[error.statusCode ?? 0]
   const isOwn = error.name === 'FastifyError' || (header && reply.hasHeader(header)) // FST_ERR_…, and those of @fastify/error
