@@ -82,41 +82,6 @@ test('@fastify/rate-limit and @fastify/basic-auth may throw a plain error after 
   }
 })
 
-test('a stream that fails is logged once, before its first byte and after it', async () => {
-  const { readLines, ...options } = createOptions()
-  const app = createApp(options, async (scope) => {
-    scope.get('/early', (_request, reply) => reply.send(Readable.from(fail())))
-    scope.get('/late', (_request, reply) => reply.send(ReadableStream.from(fail('half'))))
-    const encode = () => ReadableStream.from(fail('half')).pipeThrough(new TextEncoderStream())
-    scope.get('/passed', async () => new Response(encode(), { status: 203 }))
-  })
-  await app.ready()
-  await using served = await serve(app.server)
-  const ask = async (id: string) =>
-    (await fetch(`${served.url}/${id}`, { headers: { 'x-request-id': id } })).text()
-  await ask('early')
-  await rejects(ask('late'))
-  await rejects(ask('passed'))
-  await ask('nowhere')
-  const told = (await readLines(7))
-    .map(({ requestId, msg, status }) => `${requestId} ${msg} ${status ?? ''}`)
-    .sort()
-  deepEqual(told, [
-    'early failed ',
-    'early request completed 500',
-    'late failed ',
-    'late request completed 200',
-    'nowhere request completed 404',
-    'passed failed ',
-    'passed request completed 203',
-  ])
-})
-
-async function* fail(...chunks: string[]) {
-  yield* chunks
-  throw new Error('secret')
-}
-
 for (const [path, count] of [
   ['/', 1],
   ['/throws', 2],

@@ -14,7 +14,7 @@ import {
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM, type Problem } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded, testRequests } from '../../../packages/shared/test/app.ts'
+import { testApp, testBrokenBodies, testForwarded, testForwardedRequests, testLoggedRoute, testRequests } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp, failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
@@ -76,29 +76,17 @@ testRequests((options, fetched) => {
   return { request: app.request, server: node?.server as Server }
 })
 
-test('the client of a request behind a trusted proxy, on any runtime, also of one with a body', async () => {
-  const app = createApp(
-    createOptions({ TRUST_PROXY: '10.0.0.1' }),
-    new H3().use(bodyLimit(100)).all('/client', async (event) => {
-      const { req, url } = event
-      return [getRequestIP(event), url.href, req.url, await req.text()]
-    }),
-  )
-  const headers = {
-    'x-forwarded-for': '203.0.113.7',
-    'x-forwarded-proto': 'https',
-    'x-forwarded-host': 'a.example',
-  }
-  for (const [ip, client, origin] of [
-    ['10.0.0.1', '203.0.113.7', 'https://a.example'],
-    ['10.0.0.2', '10.0.0.2', 'http://localhost'],
-  ] as const)
-    for (const init of [{}, { method: 'POST', body: 'tea' }]) {
-      const request = new Request('http://localhost/client', { headers, ...init })
-      const told = await app.fetch(Object.assign(request, { ip }))
-      const url = `${origin}/client`
-      deepEqual(await told.json(), [client, url, url, init.body ?? ''])
-    }
+testForwardedRequests((options, request, ip) => {
+  const client = new H3().use(bodyLimit(100)).all('/client', async (event) => {
+    const { req, url } = event
+    return [getRequestIP(event), url.href, req.url, await req.text()]
+  })
+  return createApp(options, client).fetch(Object.assign(request, { ip }))
+})
+
+testLoggedRoute((options) => {
+  const items = new H3().get('/items/:item', () => 'item')
+  return serve(createFailingApp(options, new H3().mount('/users/:user', items)))
 })
 
 test('an error of a handler of Node is logged with its cause, and the client gets what it exposes', async () => {
@@ -111,20 +99,4 @@ test('an error of a handler of Node is logged with its cause, and the client get
   equal((await fetch(`${app.url}/fails`)).status, 500)
   match(JSON.stringify((await readLines(1))[0]?.err), /secret/)
   equal((await fetch(`${app.url}/exposed`)).status, 409)
-})
-
-test('the log has the route as it was registered, the raw path and the trace, and no line of a probe', async () => {
-  const { readLines, ...options } = createOptions()
-  const items = new H3().get('/items/:item', () => 'item')
-  await using app = await serve(createFailingApp(options, new H3().mount('/users/:user', items)))
-  await fetch(`${app.url}/livez`)
-  const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }
-  await fetch(`${app.url}/users/1/items/a%20b?c=d`, { headers })
-  await fetch(`${app.url}/nowhere`)
-  const [found, lost] = await readLines(2)
-  deepEqual(
-    [found?.path, found?.route, found?.trace_id],
-    ['/users/1/items/a%20b', '/users/:user/items/:item', '4bf92f3577b34da6a3ce929d0e0e4736'],
-  )
-  deepEqual([lost?.path, lost?.route, lost?.status], ['/nowhere', undefined, 404])
 })

@@ -9,7 +9,7 @@ import { HTTPException } from 'hono/http-exception'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded, testRequests } from '../../../packages/shared/test/app.ts'
+import { testApp, testBrokenBodies, testForwarded, testForwardedRequests, testLoggedRoute, testRequests } from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp, failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
@@ -50,27 +50,17 @@ testRequests((options, fetched) => {
   return { request, server: createAdaptorServer({ fetch }) as Server }
 })
 
-test('the client of a request behind a trusted proxy, on any runtime, also of one with a body', async () => {
-  const app = createApp(
-    createOptions({ TRUST_PROXY: '10.0.0.1' }),
-    new Hono().all('/client', async (c) =>
-      c.json([clientOf(c), c.req.url, c.req.raw.url, await c.req.text()]),
-    ),
+testForwardedRequests((options, request, address) => {
+  const client = new Hono().all('/client', async (c) =>
+    c.json([clientOf(c), c.req.url, c.req.raw.url, await c.req.text()]),
   )
-  const headers = {
-    'x-forwarded-for': '203.0.113.7',
-    'x-forwarded-proto': 'https',
-    'x-forwarded-host': 'a.example',
-  }
-  for (const [address, client, origin] of [
-    ['10.0.0.1', '203.0.113.7', 'https://a.example'],
-    ['10.0.0.2', '10.0.0.2', 'http://localhost'],
-  ] as const)
-    for (const init of [{}, { method: 'POST', body: 'tea' }]) {
-      const told = await app.request('/client', { headers, ...init }, { address })
-      const url = `${origin}/client`
-      deepEqual(await told.json(), [client, url, url, init.body ?? ''])
-    }
+  return createApp(options, client).fetch(request, { address })
+})
+
+testLoggedRoute((options) => {
+  const items = new Hono().get('/items/:item', (c) => c.body(null, 204))
+  const routes = new Hono().route('/users/:user', items).get('/users/*', (c) => c.notFound()) // does not run
+  return serve(createFailingApp(options, routes))
 })
 
 test('a body over the limit is 413; a route with a larger limit is registered before it', async () => {
@@ -125,21 +115,4 @@ test('what is thrown and is no Error is a failure as well, and so is no response
     equal((await failed.text()).includes('secret'), false)
     match(JSON.stringify((await readLines(1))[0]?.err), cause)
   }
-})
-
-test('the log has the route as it was registered, the raw path and the trace, and no line of a probe', async () => {
-  const { readLines, ...options } = createOptions()
-  const items = new Hono().get('/items/:item', (c) => c.body(null, 204))
-  const routes = new Hono().route('/users/:user', items).get('/users/*', (c) => c.notFound()) // does not run
-  await using app = await serve(createFailingApp(options, routes))
-  await fetch(`${app.url}/livez`)
-  const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }
-  await fetch(`${app.url}/users/1/items/a%20b?c=d`, { headers })
-  await fetch(`${app.url}/nowhere`)
-  const [found, lost] = await readLines(2)
-  deepEqual(
-    [found?.path, found?.route, found?.trace_id],
-    ['/users/1/items/a%20b', '/users/:user/items/:item', '4bf92f3577b34da6a3ce929d0e0e4736'],
-  )
-  deepEqual([lost?.path, lost?.route, lost?.status], ['/nowhere', undefined, 404])
 })

@@ -9,7 +9,7 @@ import { until } from '@startgrid/cli/until.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { App } from '../src/apps.ts'
-import { type Launch, launch } from '../src/launcher.ts'
+import { type Launch, launch, NEVER_SHED } from '../src/launcher.ts'
 
 const SHARED = fileURLToPath(new URL('../../shared/', import.meta.url))
 
@@ -104,7 +104,8 @@ class Copy {
       { ...app, directory: join(directory, 'app') },
       {
         execArgv: ['--conditions=development', ...options],
-        env: { NODE_ENV: 'development', PORT: String(port) },
+        // While Vite scans on a busy machine, a page waits for longer than usual.
+        env: { ...NEVER_SHED, NODE_ENV: 'development', PORT: String(port) },
       },
     )
     return new Copy(directory, running)

@@ -216,6 +216,46 @@ export function testRequests(
   })
 }
 
+/**
+ * The log of a framework that knows the route as it was registered.
+ * @param start an app with the route `/users/:user/items/:item`, mounted in two parts
+ */
+export function testLoggedRoute(start: Start): void {
+  test('the log has the route as it was registered, the raw path and the trace, and no line of a probe', async () => {
+    const { readLines, ...options } = createOptions()
+    await using app = await start(options)
+    await fetch(`${app.url}/livez`)
+    const headers = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' }
+    await fetch(`${app.url}/users/1/items/a%20b?c=d`, { headers })
+    await fetch(`${app.url}/nowhere`)
+    const [found, lost] = await readLines(2)
+    deepEqual(
+      [found?.path, found?.route, found?.trace_id],
+      ['/users/1/items/a%20b', '/users/:user/items/:item', '4bf92f3577b34da6a3ce929d0e0e4736'],
+    )
+    deepEqual([lost?.path, lost?.route, lost?.status], ['/nowhere', undefined, 404])
+  })
+}
+
+/** @param ask sends a request of a peer to `/client`, which tells the client, the URL in two ways, and the body */
+export function testForwardedRequests(
+  ask: (options: AppOptions, request: Request, peer: string) => Response | Promise<Response>,
+): void {
+  test('the client of a request behind a trusted proxy, on any runtime, also of one with a body', async () => {
+    const headers = { 'x-forwarded-for': CLIENT, ...HEADERS }
+    for (const [peer, client, origin] of [
+      ['10.0.0.1', CLIENT, 'https://shop.example'],
+      ['198.51.100.1', '198.51.100.1', 'http://localhost'],
+    ] as const)
+      for (const init of [{}, { method: 'POST', body: 'tea' }]) {
+        const request = new Request('http://localhost/client', { headers, ...init })
+        const told = await ask(createOptions({ TRUST_PROXY }), request, peer)
+        const url = `${origin}/client`
+        deepEqual(await told.json(), [client, url, url, init.body ?? ''])
+      }
+  })
+}
+
 const CLIENT = '203.0.113.7'
 
 const CASES: [what: string, peer: string, forwardedFor: string, client: string, isTrusted: boolean][] = [
