@@ -14,7 +14,14 @@ import {
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM, type Problem } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded, testForwardedRequests, testLoggedRoute, testRequests } from '../../../packages/shared/test/app.ts'
+import {
+  testApp,
+  testBrokenBodies,
+  testForwarded,
+  testForwardedRequests,
+  testLoggedRoute,
+  testRequests,
+} from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp, failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'

@@ -9,7 +9,14 @@ import { HTTPException } from 'hono/http-exception'
 import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded, testForwardedRequests, testLoggedRoute, testRequests } from '../../../packages/shared/test/app.ts'
+import {
+  testApp,
+  testBrokenBodies,
+  testForwarded,
+  testForwardedRequests,
+  testLoggedRoute,
+  testRequests,
+} from '../../../packages/shared/test/app.ts'
 import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp, failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
