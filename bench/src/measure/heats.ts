@@ -111,6 +111,11 @@ function openHeats({ experiment, result }: HeatsRun, paces: ReadonlyMap<string, 
     .map((heat) => ({ ...heat, expectedMs: expected.get(heat.race) ?? 0 }))
 }
 
+/** So many times the time of a race is that of `--max-time`: both ends of a search have half of it. */
+export function shareOf({ search }: Pick<Result, 'search'>): number {
+  return search === undefined ? 1 : 2
+}
+
 function warnOfDropped(
   { result, warn }: HeatsRun,
   asked: number,
@@ -121,7 +126,7 @@ function warnOfDropped(
   const [first] = dropped
   const maxTimeMs = result.settings.maxTimeMs ?? 0
   if (first === undefined) return
-  result.enoughMs = Math.ceil((maxTimeMs - leftMs + sumOf(dropped)) / 10_000) * 10_000
+  result.enoughMs = shareOf(result) * Math.ceil((maxTimeMs - leftMs + sumOf(dropped)) / 10_000) * 10_000
   warn({
     kind: 'time',
     text: `Time was up after ${formatShort(maxTimeMs / 60_000)} minutes: heats from number ${first.heat} on were dropped, so intervals are wider. --max-time ${result.enoughMs / 1000}s would be enough.`,

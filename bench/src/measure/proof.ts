@@ -26,6 +26,9 @@ export class PilotError extends ForeseenError {
   override name = 'PilotError'
 }
 
+/** Of a race for which there is not time enough. */
+export class TimeError extends PilotError {}
+
 /** A system does not start, whatever is asked of it. */
 export class StartError extends PilotError {}
 

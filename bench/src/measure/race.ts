@@ -11,11 +11,11 @@ import type { Finding } from '../result/figures.ts'
 import type { Result, Warning } from '../result/result.ts'
 import { openCommands } from '../servers/command/open.ts'
 import type { OpenOptions } from '../servers/servers.ts'
-import { runHeats } from './heats.ts'
+import { runHeats, shareOf } from './heats.ts'
 import { pilot } from './pilot.ts'
 import { type RunContext, withPreparedRun } from './preparation.ts'
 import { profileRaces } from './profiles.ts'
-import { PilotError, type ProofOptions, StartError } from './proof.ts'
+import { PilotError, type ProofOptions, StartError, TimeError } from './proof.ts'
 import { LEAST_PILOT_MS, LEAST_WARMUP_MS } from './warmup.ts'
 
 interface RaceRun extends RunContext, ProofOptions {
@@ -106,7 +106,7 @@ function withoutRace(experiment: Experiment, name: string): Experiment {
  * How many starts, how long they are, and when the race is looked at: in the settings of the result. Where ten starts do not fit, they become shorter.
  * @param leftMs milliseconds after the pilot
  * @returns what a person must know, in sentences
- * @throws {PilotError} if not enough starts fit for a verdict
+ * @throws {TimeError} if not enough starts fit for a verdict
  */
 export function planStarts(
   result: Result,
@@ -126,8 +126,8 @@ export function planStarts(
   const least = Math.min(LEAST_STARTS, asked)
   if (fit < least) {
     const spentMs = (settings.maxTimeMs ?? 0) - leftMs
-    const enough = Math.ceil((spentMs + (least + 1) * timeOf(LEAST_PASSES)) / 10_000) * 10
-    throw new PilotError(
+    const enough = Math.ceil((spentMs + (least + 1) * timeOf(LEAST_PASSES)) / 10_000) * 10 * shareOf(result)
+    throw new TimeError(
       `${fit === 0 ? 'No start' : `Only ${plural(fit, 'start')}`} of each system would fit into --max-time, because one takes ${Math.ceil(timeOf(LEAST_PASSES) / 1000)} s, and ${least} are needed: give it ${enough}s.`,
     )
   }

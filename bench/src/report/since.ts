@@ -17,10 +17,11 @@ const PERHAPS = 0.02
 /** `Since 3f2a91c "Validate cookies" (97 %): it took 9.4 % (7.2–11.6) of the requests per second`: sentences, the first one says which commit. */
 export function describeSince({ steps, several, commits }: Since, result: Result): string[] {
   const describe = ({ set, change }: Step) => {
-    const names = set.slice(0, NAMED).map((wanted) => {
-      const { hash, title, skipped, probability } = commits.find((one) => one.hash === wanted) ?? UNFOUND
-      return `${hash} "${title}" (${formatPart(probability)}${skipped === undefined ? '' : ', not raced'})`
-    })
+    const named = set.slice(0, NAMED).flatMap((wanted) => commits.filter(({ hash }) => hash === wanted))
+    const names = named.map(
+      ({ hash, title, skipped, probability }) =>
+        `${hash} "${title}" (${formatPart(probability)}${skipped === undefined ? '' : ', not raced'})`,
+    )
     if (set.length > NAMED) names.push(`${set.length - NAMED} others`)
     const which = set.length === 1 ? '' : `one of ${plural(set.length, 'commit')}, `
     return which + listOf(names) + (change === null ? '' : `: it ${describeChange(change, result)}`)
@@ -36,8 +37,6 @@ export function describeSince({ steps, several, commits }: Since, result: Result
     ),
   ]
 }
-
-const UNFOUND = { hash: UNKNOWN, title: '', skipped: undefined, probability: 0 }
 
 function formatPart(part: number): string {
   return part > 0.995 ? '>99 %' : `${Math.round(100 * part)} %`

@@ -5,6 +5,7 @@ import { createRandom } from '@startgrid/stats/random.ts'
 import { createDraw } from '../../simulation/machine.ts'
 import { bisect } from '../../src/cli/commands/bisect.ts'
 import { startsOf } from '../../src/judge/since.ts'
+import { TimeError } from '../../src/measure/proof.ts'
 import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
 import { documentOf } from '../../src/report/report.ts'
@@ -26,6 +27,8 @@ interface History {
   merge?: { at: number; count: number; culprit: number }
   /** Ctrl-C in this race. */
   abortIn?: number
+  /** There is not time enough for this race. */
+  lateIn?: number
   endsAt?: number
 }
 
@@ -64,6 +67,7 @@ async function search(history: History) {
     raceCommit: async ({ hash }, follow) => {
       races += 1
       const index = Number(hash.slice(1))
+      if (races === history.lateIn) throw new TimeError('Only 2 starts fit.')
       if (broken.includes(index)) throw new ForeseenError(`The build of ${hash} fails.`)
       if (dying.includes(index)) return 'it ended with exit code 3'
       const own = hash.startsWith('m')
@@ -173,6 +177,9 @@ test('Ctrl-C and the end of the time give the same sentence, of what is left', a
   ok(set.includes(hashOf(40)) && set.length > 1 && set.length < 16, `${set}`)
   match(documentOf(interrupted.result).finding, /^Since one of \d+ commits, /)
   equal(interrupted.result.finishedAt, null)
+  const short = await search({ steps: { 40: 0.85 }, lateIn: 3 })
+  equal(short.races, 3)
+  ok(short.result.search.every(({ skipped }) => skipped === undefined))
   const late = await search({ steps: { 40: 0.85 }, endsAt: performance.now() + 1000 })
   equal(late.races, 0)
   match(documentOf(late.result).finding, /^after handles /)

@@ -1,6 +1,7 @@
 import { ForeseenError } from '@startgrid/cli/arguments.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { describePlace, isSettled, nextOf, sinceOf } from '../../judge/since.ts'
+import { TimeError } from '../../measure/proof.ts'
 import { describeFinding } from '../../report/race.ts'
 import type { Result } from '../../result/result.ts'
 import type { Commit, Start } from '../../result/since.ts'
@@ -39,7 +40,8 @@ export async function bisect({ result, signal, say, ...run }: Bisecting): Promis
   }
   const opened = new Set<string>()
   say(`${describeFinding(finding, result)}. Looking for the commit among ${commits.length}:`)
-  while (!signal.aborted && run.endsAt - performance.now() > LEAST_MS) {
+  let isLate = false
+  while (!signal.aborted && !isLate && run.endsAt - performance.now() > LEAST_MS) {
     const commit = nextOf(commits)
     if (commit === undefined) {
       // Which commits of a merge that made the difference?
@@ -59,10 +61,11 @@ export async function bisect({ result, signal, say, ...run }: Bisecting): Promis
       return isSettled(commits, commit)
     }
     const failure = await run.raceCommit(commit, follow).catch((error: unknown) => {
+      isLate = error instanceof TimeError
       if (signal.aborted || error instanceof ForeseenError) return oneLine(error)
       throw error
     })
-    if (failure !== undefined && !signal.aborted) commit.skipped = failure
+    if (failure !== undefined && !signal.aborted && !isLate) commit.skipped = failure
     Object.assign(result.analysis ?? {}, { since: sinceOf(commits) })
     run.save(result)
     if (!signal.aborted)

@@ -154,15 +154,7 @@ function withTools(system: RaceSystem): RaceSystem {
 
 /** Both sides alike, so that nothing but their code differs. */
 async function checkOutAll(
-  {
-    git,
-    command: start,
-    install,
-    build,
-    ready,
-    systems,
-    directory: from,
-  }: Pick<RaceOptions, 'git' | 'command' | 'install' | 'build' | 'ready' | 'systems' | 'directory'>,
+  { git, command: start, install, build, ready, systems, directory: from }: RaceOptions,
   {
     progress,
     warnings,
