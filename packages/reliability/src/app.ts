@@ -10,7 +10,7 @@ import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Routes, Server } from './routes.ts'
-import { Subject } from './subject.ts'
+import { type Fault, Row, Subject } from './subject.ts'
 
 interface AppSubjectOptions {
   readonly app: App
@@ -79,4 +79,24 @@ function routesOf({ role, absent, runtime }: App): Routes {
   if (role !== 'ssr' || runtime === 'nginx') return light
   const long = { ...light, download: { path: '/?items=1000', bytes: 100_000 } }
   return absent.includes('stream') ? long : { ...long, slow: { path: '/stream?delay=800', ms: 800 } }
+}
+
+/**
+ * What needs the settings, the failing routes or the log of an app.
+ * @param right what it does then, if nothing is wrong
+ * @param find what goes wrong, a sentence each; or why this app cannot be tried
+ */
+export function faultOfApps(
+  name: string,
+  { right, ...how }: { seconds: number; isAlone?: true; right: string },
+  find: (subject: AppSubject) => Promise<Iterable<string> | { untested: string }>,
+): Fault<AppSubject> {
+  const row = new Row(name)
+  const run = async (subject: AppSubject) => {
+    const found = await find(subject)
+    if ('untested' in found) return [row.untested(found.untested)]
+    const problems = [...found].map((problem) => row.certain('fails', problem))
+    return problems.length > 0 ? problems : [row.fine(right)]
+  }
+  return { name, ...how, run }
 }

@@ -6,7 +6,7 @@ import { capital } from '@startgrid/cli/text.ts'
 import { until } from '@startgrid/cli/until.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { readOr } from '@startgrid/machine/proc.ts'
-import { findProcesses, isRunning, listenersOf } from '@startgrid/machine/processes.ts'
+import { isRunning, listenersOf } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startCommand } from '@startgrid/servers/command.ts'
 import { ask } from './clients.ts'
@@ -56,13 +56,13 @@ class CommandSubject extends Subject {
       port,
     })
     this.atEnd(server.stop)
-    const { target, whyEnded, launched } = server
-    const [pid = 0] = launched.groups
+    const { target, whyEnded, pids } = server
+    const [pid = 0] = server.launched.groups
     const { health, headers } = this.routes
     const isReady = async () =>
       (await ask(target, { target: health, headers })).error === undefined || whyEnded() !== undefined
     if (health !== '') await until(`${health} is not responded to`, isReady)
-    return { target, pid, whyEnded, pids: () => findProcesses(launched) }
+    return { target, pid, whyEnded, pids }
   }
 }
 

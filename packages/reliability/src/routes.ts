@@ -1,4 +1,6 @@
+import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readOr } from '@startgrid/machine/proc.ts'
 import { type Header, headerValue, type Request } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { type Watched, watch } from './clients.ts'
@@ -12,6 +14,11 @@ export interface Server {
   pids(): number[]
   /** Why it can respond no more: a clause. Undefined while it can. */
   whyEnded(): string | undefined
+}
+
+/** Open files and sockets of all its processes; 0 where there is no /proc. */
+export function countFiles({ pids }: Server): number {
+  return pids().reduce((sum, pid) => sum + readOr(0, () => readdirSync(`/proc/${pid}/fd`).length), 0)
 }
 
 interface Page {

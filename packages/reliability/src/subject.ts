@@ -141,12 +141,6 @@ export class Row {
     return { row: this.name, kind: 'not tested', word: 'not tested', text }
   }
 
-  /** @param problems a sentence each @param text if there is none */
-  judge(problems: Iterable<string>, text: string): Finding[] {
-    const findings = [...problems].map((problem) => this.certain('fails', problem))
-    return findings.length > 0 ? findings : [this.fine(text)]
-  }
-
   /** What a busy machine may explain counts if it is found three times in a row; so does an attempt that fails. */
   async confirmed(attempt: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> {
     let suspects: ReadonlySet<string> | undefined

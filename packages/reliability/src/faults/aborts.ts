@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '@startgrid/wire/request.ts'
 import { ask, leave, outcomeOf } from '../clients.ts'
-import { countFiles } from '../footprint.ts'
-import { type Server, uploadOf } from '../routes.ts'
+import { countFiles, type Server, uploadOf } from '../routes.ts'
 import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
 
 /** Clients that leave in one way before files are counted, and the files of these that must stay open, twice in a row, for a finding. */
@@ -50,7 +49,7 @@ async function judge(subject: Subject, row: Row, ways: readonly Way[]): Promise<
   for (const { what, request, after } of ways) {
     for (let asked = 0; asked < 5; asked++) await ask(target, { target: health, headers })
     await sleep(200)
-    const open = [countFiles(server.pids())]
+    const open = [countFiles(server)]
     for (let batch = 1; batch <= 2; batch++) {
       for (let left = 0; left < LEAVING; left++) {
         await leave(target, request, { after, resets: left % 2 === 0 })
@@ -75,11 +74,11 @@ async function judge(subject: Subject, row: Row, ways: readonly Way[]): Promise<
 }
 
 /** A server needs a moment to see that clients have left; one whose handlers go on, longer. @returns open files, then or after 8 s */
-async function settle({ pids, whyEnded }: Server, atMost: number): Promise<number> {
+async function settle(server: Server, atMost: number): Promise<number> {
   const until = performance.now() + 8_000
   for (;;) {
-    const open = countFiles(pids())
-    if (open <= atMost || whyEnded() !== undefined || performance.now() > until) return open
+    const open = countFiles(server)
+    if (open <= atMost || server.whyEnded() !== undefined || performance.now() > until) return open
     await sleep(50)
   }
 }

@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { App } from '@startgrid/grid/apps.ts'
-import type { Runtime } from '@startgrid/grid/frameworks.ts'
-import type { Launch, Startable } from '@startgrid/grid/launcher.ts'
+import type { Startable } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import type { AppSubject } from '../app.ts'
+import { type AppSubject, faultOfApps } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
-import { type Fault, Row } from '../subject.ts'
 
 const STARTER = fileURLToPath(new URL('../../fixtures/failing/', import.meta.url))
 
@@ -45,46 +43,39 @@ const STALLS: Failure = {
 }
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
-export const failingHandler = tryHandlers('failing-handler', {
-  level: 'warn', // only failures are logged
-  failuresOn: (runtime) => (runtime === 'node' ? [...EARLY, ...LATE] : EARLY),
-  onNginx: 'NGINX itself responds and logs if a handler of njs fails',
-  right: 'its client learns nothing but the status, and the log has the cause',
-})
+export const failingHandler = faultOfApps(
+  'failing-handler',
+  { seconds: 5, right: 'its client learns nothing but the status, and the log has the cause' },
+  async (subject) => {
+    const { runtime } = subject.app
+    if (runtime === 'nginx') return { untested: 'NGINX itself responds and logs if a handler of njs fails' }
+    // Only failures are logged.
+    return judgeFailures(subject, 'warn', runtime === 'node' ? [...EARLY, ...LATE] : EARLY)
+  },
+)
 
 /** A handler that waits for something that never comes is given up, so that its client and its connection are free. */
-export const silentHandler = tryHandlers('silent-handler', {
-  level: 'info', // what is given up has the line of its response
-  // Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
-  failuresOn: (runtime) => (runtime === 'bun' ? [HANGS] : [HANGS, STALLS]),
-  onNginx: 'NGINX itself ends a handler of njs for which no event is left',
-  right: 'it is given up',
-})
-
-interface Trial {
-  readonly level: 'info' | 'warn'
-  failuresOn(runtime: Runtime): readonly Failure[]
-  readonly onNginx: string
-  readonly right: string
-}
-
-function tryHandlers(name: string, { level, failuresOn, onNginx, right }: Trial): Fault<AppSubject> {
-  const row = new Row(name)
-  return {
-    name,
-    seconds: 5,
-    async run(subject) {
-      const { app } = subject
-      if (app.runtime === 'nginx') return [row.untested(onNginx)]
-      const env = { FIXTURE_ROLE: app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS), LOG_LEVEL: level }
-      const launched = await subject.launch({ env }, failingApp(app))
-      return row.judge(await judgeFailures(launched, failuresOn(app.runtime)), right)
-    },
-  }
-}
+export const silentHandler = faultOfApps(
+  'silent-handler',
+  { seconds: 5, right: 'it is given up' },
+  async (subject) => {
+    const { runtime } = subject.app
+    if (runtime === 'nginx')
+      return { untested: 'NGINX itself ends a handler of njs for which no event is left' }
+    // What is given up has the line of its response. Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
+    return judgeFailures(subject, 'info', runtime === 'bun' ? [HANGS] : [HANGS, STALLS])
+  },
+)
 
 /** Makes every handler fail, one after the other, and looks at what clients and operators see. */
-async function judgeFailures(launched: Launch, failures: readonly Failure[]): Promise<string[]> {
+async function judgeFailures(
+  subject: AppSubject,
+  level: 'info' | 'warn',
+  failures: readonly Failure[],
+): Promise<string[]> {
+  const { app } = subject
+  const env = { FIXTURE_ROLE: app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS), LOG_LEVEL: level }
+  const launched = await subject.launch({ env }, failingApp(app))
   const findings: string[] = []
   for (const failure of failures) {
     const seen = await ask(launched.target, {

@@ -85,7 +85,8 @@ async function tryPromise(subject: Subject): Promise<Finding> {
   if (promised > LONGEST_PROMISE_S) return kept.untested(`it promises ${promised} s, which takes too long`)
   const reason = whyEnded()
   if (reason !== undefined) throw new Error(`${reason}, although nobody asked for anything`)
-  if (lives.some(({ isOpen }) => isOpen))
+  // One that was seen to be closed so late may have been closed later than it had to live: this machine is busy.
+  if (lives.some(({ isOpen, seconds }) => isOpen || seconds > promised + MARGIN_MS / 1_000))
     return kept.fine(`lives longer than the ${promised} s that it promises`)
   const longest = Math.max(...lives.map(({ seconds }) => seconds)).toFixed(2)
   return kept.found(

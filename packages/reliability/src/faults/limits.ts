@@ -3,9 +3,8 @@ import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
 import { SECURITY_HEADERS } from '@startgrid/shared/security.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import { type AppSubject, LIGHT } from '../app.ts'
+import { faultOfApps, LIGHT } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
-import { type Fault, Row } from '../subject.ts'
 import { openSenders } from './slow.ts'
 
 /** Seconds after which the last slow client must be cut off: longer than the apps take alone (15 and 65). */
@@ -13,10 +12,10 @@ const HEAD_S = 45
 const BODY_S = 90
 
 /** Clients that send one byte per second hold connections for hours unless they are cut off. */
-export const timeLimits: Fault<AppSubject> = {
-  name: 'time-limits',
-  seconds: 90,
-  async run(subject) {
+export const timeLimits = faultOfApps(
+  'time-limits',
+  { seconds: 90, right: 'heads and bodies at a byte per second are cut off' },
+  async (subject) => {
     const { role, runtime } = subject.app
     const problems: string[] = []
     const { target } = await subject.launch({ env: NEVER_SHED })
@@ -31,9 +30,9 @@ export const timeLimits: Fault<AppSubject> = {
     // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
     const body = runtime === 'node' ? judge('half a body', BODY_S) : undefined
     await Promise.all([judge('half a request', HEAD_S), body])
-    return new Row('time-limits').judge(problems, 'heads and bodies at a byte per second are cut off')
+    return problems
   },
-}
+)
 
 /** Milliseconds of pause after a response: a client that is refused asks three times per second. */
 const PAUSE_MS = 300
@@ -49,13 +48,11 @@ const PROBES = 10
 const PATIENCE_S = 30
 
 /** More clients than an app can serve: it refuses pages early, serves the others and probes, and recovers when the clients leave. */
-export const overload: Fault<AppSubject> = {
-  name: 'overload',
-  seconds: 10,
-  isAlone: true,
-  async run(subject) {
-    const row = new Row('overload')
-    if (subject.app.role !== 'ssr') return [row.untested('only pages are shed')]
+export const overload = faultOfApps(
+  'overload',
+  { seconds: 10, isAlone: true, right: 'some pages are refused, others and probes are served' },
+  async (subject) => {
+    if (subject.app.role !== 'ssr') return { untested: 'only pages are shed' }
     const { target, child } = await subject.launch({ env: { MAX_QUEUE_WAIT_MS: LIMIT_MS } })
     // njs renders ten times slower, and cannot refuse so many.
     const [path, count] = subject.app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]
@@ -87,10 +84,9 @@ export const overload: Fault<AppSubject> = {
       problems.add('After the overload no page is served.'),
     )
     if (child.exitCode !== null) problems.add(`It ended with ${child.exitCode}.`)
-    for (const problem of refusal === undefined ? [] : judgeRefusal(refusal)) problems.add(problem)
-    return row.judge(problems, 'some pages are refused, others and probes are served')
+    return [...problems, ...(refusal === undefined ? [] : judgeRefusal(refusal))]
   },
-}
+)
 
 /** A parameter, as Fastify adds one, changes nothing: RFC 9457 defines none. */
 const MEDIA_TYPE = new RegExp(`^${PROBLEM.replace('+', '\\+')}(;|$)`)

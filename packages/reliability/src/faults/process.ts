@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { until } from '@startgrid/cli/until.ts'
@@ -11,10 +11,8 @@ import {
   type Startable,
 } from '@startgrid/grid/launcher.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
-import type { Target } from '@startgrid/wire/target.ts'
-import { type AppSubject, LIGHT } from '../app.ts'
+import { type AppSubject, faultOfApps, LIGHT } from '../app.ts'
 import { ask, outcomeOf, PATIENCE, type Seen } from '../clients.ts'
-import { type Fault, Row } from '../subject.ts'
 
 /** The option that has an app's runtime load a file first; the app does not know. */
 const PRELOAD = fileURLToPath(new URL('../../fixtures/preload/uncaught.ts', import.meta.url))
@@ -26,16 +24,14 @@ const CAUSES = [
 ] as const
 
 /** After an error outside a request, the state of the process is unknown. So the app logs it, finishes its responses, and exits. */
-export const uncaught: Fault<AppSubject> = {
-  name: 'uncaught',
-  seconds: 5,
-  async run(subject) {
-    const row = new Row('uncaught')
-    if (subject.app.runtime === 'nginx') return [row.untested('a script of njs runs only inside a request')]
-    const problems = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))
-    return row.judge(problems.flat(), 'it logs the cause, finishes its responses, and ends with 1')
+export const uncaught = faultOfApps(
+  'uncaught',
+  { seconds: 5, right: 'it logs the cause, finishes its responses, and ends with 1' },
+  async (subject) => {
+    if (subject.app.runtime === 'nginx') return { untested: 'a script of njs runs only inside a request' }
+    return (await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))).flat()
   },
-}
+)
 
 async function judgeCause(
   subject: AppSubject,
@@ -69,23 +65,22 @@ async function judgeCause(
 }
 
 /** An app that cannot start says why once, in words, and does not hang or print a stack. */
-export const refusedStart: Fault<AppSubject> = {
-  name: 'refused-start',
-  seconds: 5,
-  async run(subject) {
+export const refusedStart = faultOfApps(
+  'refused-start',
+  { seconds: 5, right: 'it says why in a sentence, and ends with 1' },
+  async (subject) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
-    const address = taken.address()
-    const port = String(typeof address === 'object' ? address?.port : '')
+    const { port } = taken.address() as AddressInfo
     const problems = [
-      ...(await judgeStart(subject, 'With a port that is taken', { env: { PORT: port } })),
+      ...(await judgeStart(subject, 'With a port that is taken', { env: { PORT: String(port) } })),
       ...(await judgeStart(subject, 'With PORT=99999', { env: { PORT: '99999' } })),
       ...(await judgeStart(subject, "As role 'nobody'", {}, { ...subject.app, role: 'nobody' })),
     ]
     taken.close()
-    return new Row('refused-start').judge(problems, 'it says why in a sentence, and ends with 1')
+    return problems
   },
-}
+)
 
 async function judgeStart(
   subject: AppSubject,
@@ -111,29 +106,28 @@ const ENDING_MS = 30_000
 const DRAIN = { SHUTDOWN_TIMEOUT_MS: '60000', SHUTDOWN_DELAY_MS: '3000' }
 
 /** Clients that open connections go on until readiness fails, as a load balancer does. A person who does not want to wait sends the signal again. */
-export const drain: Fault<AppSubject> = {
-  name: 'drain',
-  seconds: 10,
-  async run(subject) {
+export const drain = faultOfApps(
+  'drain',
+  { seconds: 10, right: 'no request is lost until readiness fails, and it ends with 0' },
+  async (subject) => {
     const launched = await subject.launch({ env: { ...NEVER_SHED, ...DRAIN } })
-    const requests = [{ target: LIGHT[subject.app.role] }]
     const problems = new Set<string>()
-    const clientsOf = async (target: Target, where: string) => {
-      let responded = 0
-      const onSeen = (seen: Seen) => {
-        if (seen.status === 200 && seen.error === undefined) responded++
-        else problems.add(`${where} a request got ${outcomeOf(seen)} before readiness failed.`)
-      }
-      const clients = [Number.POSITIVE_INFINITY, 1].map((perConnection) =>
-        subject.clients({ target, requests, count: 5, perConnection, pauseMs: 50, onSeen }),
-      )
-      await until('there have not been 100 responses', () => responded >= 100)
-      return clients
+    let responded = 0
+    const onSeen = (seen: Seen) => {
+      if (seen.status === 200 && seen.error === undefined) responded++
+      else problems.add(`A request got ${outcomeOf(seen)} before readiness failed.`)
+    }
+    const asking = {
+      target: launched.target,
+      requests: [{ target: LIGHT[subject.app.role] }],
+      count: 5,
+      pauseMs: 50,
     }
     const clients = [
-      ...(await clientsOf(launched.target, 'Directly')),
-      ...(await clientsOf(await subject.front(launched.target), 'Behind NGINX')),
+      subject.clients({ ...asking, onSeen }),
+      subject.clients({ ...asking, perConnection: 1, onSeen }),
     ]
+    await until('there have not been 100 responses', () => responded >= 100)
     const ending = findBadEnding(launched, 0)
     await untilUnready(launched)
     await Promise.all(clients.map((one) => one.stop()))
@@ -144,10 +138,9 @@ export const drain: Fault<AppSubject> = {
     const hurried = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '120000' } })
     void hurried.stop()
     await untilUnready(hurried)
-    for (const problem of await findBadEnding(hurried, 1)) problems.add(problem)
-    return new Row('drain').judge(problems, 'no request is lost until readiness fails, and it ends with 0')
+    return [...problems, ...(await findBadEnding(hurried, 1))]
   },
-}
+)
 
 /** Readiness fails, or all is over too soon. */
 function untilUnready({ child, target }: Launch): Promise<void> {

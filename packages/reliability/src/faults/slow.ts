@@ -8,8 +8,8 @@ import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
 /** Connections of each kind: fewer than 100 in all, where some servers stop to accept. */
 const SENDERS = 30
 
-/** What they send at once; then a byte per second, but for the first. */
-const KINDS = {
+/** What clients send at once; slow ones then send a byte per second, but for the first. */
+export const KINDS = {
   nothing: () => '',
   'half a request': (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-slow: `,
   'half a body': (path: string) =>

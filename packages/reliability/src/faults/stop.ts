@@ -6,6 +6,7 @@ import { ask, Client, outcomeOf, type Seen, send, watch } from '../clients.ts'
 import { REFUSED } from '../link.ts'
 import type { Server } from '../routes.ts'
 import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
+import { KINDS } from './slow.ts'
 
 /** Requests of the slow path that are under way at SIGTERM, and clients that ask again at once, over a link. */
 const SLOW = 5
@@ -156,18 +157,11 @@ function judgeEnd(ms: number | undefined, graceMs: number): Finding {
   return ms > SOON_MS ? exit.warned(said) : exit.fine(said)
 }
 
-/** In the order in which they leave. */
-const HALVES = {
-  'a connection that has sent nothing': '',
-  'half a request': 'GET / HTTP/1.1\r\nhost: localhost\r\nx-half: ',
-  'half a body': 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\na',
-}
-
 /** Clients that have begun something, and never go on. */
 async function tryHalfSent(subject: Subject): Promise<Finding> {
   const { graceMs } = subject.patience
   const server = await subject.start()
-  const halves = Object.entries(HALVES).map(([what, bytes]) => ({ what, socket: send(server.target, bytes) }))
+  const halves = Object.entries(KINDS).map(([what, of]) => ({ what, socket: send(server.target, of('/')) }))
   await sleep(300)
   const beganAt = terminate(server)
   let ms = await endOf(server, beganAt + SOON_MS)
@@ -183,7 +177,8 @@ async function tryHalfSent(subject: Subject): Promise<Finding> {
       'hangs',
       `it still runs ${graceMs / 1_000} s after SIGTERM, although all clients have left`,
     )
-  if (reason !== '') return halfSent.warned(`it waits for ${reason} when it is stopped`)
+  if (reason !== '')
+    return halfSent.warned(`it waits for a client that has sent ${reason} when it is stopped`)
   return halfSent.fine('half-sent and silent connections do not keep it from ending')
 }
 
@@ -219,7 +214,10 @@ async function tryRestart(subject: Subject): Promise<Finding> {
     terminate(copy)
     const ms = await endOf(copy, performance.now() + patience.graceMs)
     if (ms === undefined)
-      return again.found('hangs', `it still runs ${patience.graceMs / 1_000} s after SIGTERM`)
+      return again.found(
+        'hangs',
+        `it still runs ${patience.graceMs / 1_000} s after SIGTERM: NGINX goes on to ask on its connections`,
+      )
     const { port } = copy.target as { port: number }
     // A connection of another program may have the port for a moment.
     const isBack = () => subject.start(port).then(Boolean, () => false)
