@@ -53,10 +53,9 @@ async function tryRequests(subject: Subject): Promise<Finding> {
   const files = countFiles(server)
   const series = [await follow(server, [quick], QUICK, warm)]
   const isAll = requests.every(({ target }) => target === quick.target)
-  const sentBy = (looks: Level[][] = []) => looks.at(-1)?.at(-1)?.sent ?? 0
-  if (!isAll && !isKept(series[0] ?? []))
-    series.push(await follow(server, requests, PAGES, sentBy(series[0])))
-  const sent = sentBy(series.at(-1))
+  // Requests for health do not warm what renders pages.
+  if (!isAll && !isKept(series[0] ?? [])) series.push(await follow(server, requests, PAGES, 0))
+  const sent = series.reduce((sum, looks) => sum + (looks.at(-1)?.at(-1)?.sent ?? 0), 0)
   const reason = server.whyEnded()
   if (reason !== undefined) return memory.certain('dies', `under ${sent} requests in turn: ${reason}`)
   await sleep(300)
