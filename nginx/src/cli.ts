@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
-import { flag, helpOf, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
+import { flag, helpOf, integer, readCommandLine, text, texts, type Values } from '@startgrid/cli/options.ts'
 import { requireNginx } from './find/find.ts'
 import { formatAddress, formatUpstream, parseAddress, parseUpstream } from './render/address.ts'
 import { checkFronts, type Front, TOPOLOGIES, upstreamsOf } from './render/render.ts'
@@ -26,7 +26,7 @@ const OPTIONS = {
     'the app: HOST:PORT, or the path of a unix socket; default 127.0.0.1:3000; may be repeated for copies, which share the requests',
   ),
   assets: text('DIR', 'serve /assets/ from there instead of asking the app'),
-  workers: text('N', 'worker processes, default 1'),
+  workers: integer('worker processes', { min: 1, max: 256, default: 1 }),
   help: flag('this text', { short: 'h' }),
 }
 
@@ -79,7 +79,7 @@ async function main(args: string[]): Promise<number> {
 
 async function start(values: Values<typeof OPTIONS>): Promise<number> {
   const front = readFront(values)
-  const workers = readCount(values.workers ?? '1')
+  const { workers } = values
   const wanted = {
     fronts: [front],
     accessLog: `"${join(DIR, 'access.log')}" startgrid if=$logged`,
@@ -153,14 +153,6 @@ function readFront(values: Values<typeof OPTIONS>): Front {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
-}
-
-function readCount(text: string): number {
-  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (count < 1 || count > 256) {
-    throw new UsageError(`${JSON.stringify(text)} is not a number of workers; give 1 to 256.`)
-  }
-  return count
 }
 
 function say(text: string): 0 {

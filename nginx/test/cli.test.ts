@@ -88,7 +88,7 @@ describe('cli', { skip }, () => {
   test('what is not understood: exit code 2 and what is right', async () => {
     const wrong = [
       [['restart'], 'There is no command "restart": start, status or stop.'],
-      [['start', '--workers', 'many'], '"many" is not a number of workers; give 1 to 256.'],
+      [['start', '--workers', 'many'], "--workers is 'many', but must be a whole number from 1 to 256."],
     ] as const
     const results = await Promise.all(wrong.map(([args]) => cli(...args)))
     assert.deepEqual(

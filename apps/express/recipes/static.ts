@@ -1,12 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import express, { type Response, Router } from 'express'
+import { closeFile } from '#shared/files.ts'
 
 const root = fileURLToPath(new URL('../public', import.meta.url))
 
 /** Lets HTML files load their scripts, styles and images. The policy of the other routes allows nothing. */
 const POLICY = "default-src 'self'; frame-ancestors 'none'"
 
-const setHeaders = (response: Response) => response.setHeader('content-security-policy', POLICY)
+const setHeaders = (response: Response) => {
+  closeFile(response)
+  response.setHeader('content-security-policy', POLICY)
+}
 
 export const staticFiles = Router()
 

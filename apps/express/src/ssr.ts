@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Router } from 'express'
 import expressStaticGzip from 'express-static-gzip'
 import { z } from 'zod'
+import { closeFile } from '#shared/files.ts'
 import { ASSETS_DIR, renderPage, vite } from '#shared/page/server.js'
 import { recommendSlowly } from '#shared/page/shop/back-end.ts'
 import { closeSignal, streamPage } from '#shared/page/stream-node.ts'
@@ -24,7 +25,7 @@ ssr.use(
   expressStaticGzip(fileURLToPath(ASSETS_DIR), {
     enableBrotli: true,
     orderPreference: ['br', 'gzip'],
-    serveStatic: { immutable: true, maxAge: '1y' },
+    serveStatic: { immutable: true, maxAge: '1y', setHeaders: closeFile },
   }),
 )
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { win32 } from 'node:path'
 import type { Readable } from 'node:stream'
 import createError from 'http-errors'
@@ -49,6 +49,15 @@ export function onFile(root: string, { method, headers }: Pick<IncomingMessage, 
     const isWeak = headers['if-range']?.toString().startsWith('W/')
     if (method === 'HEAD' || isWeak || Number(length) > size) delete headers.range
   }
+}
+
+/**
+ * For the option `setHeaders` of `express.static`, before the file is piped to the response: on-finished, by which it would be closed, does
+ * not know when a client leaves whose response waits behind another of its connection (HTTP pipelining).
+ */
+export function closeFile(response: ServerResponse): void {
+  const close = (file: Readable) => void file.destroy()
+  response.once('pipe', (file) => (response.closed ? close(file) : response.once('close', () => close(file))))
 }
 
 /**

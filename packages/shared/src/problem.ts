@@ -113,7 +113,14 @@ export function isAbort(error: unknown, signal: AbortSignal): boolean {
 /** The same on Node, by the response that the client has closed. A source that fails closes it with an error. */
 export function isClientAbort(error: unknown, { closed, errored, req }: ServerResponse): boolean {
   const { name, code } = Object(error)
-  return closed && !errored && (ABORTS.includes(name) || ABORTS.includes(code) || error === req.errored)
+  const isOurs = errored && !isOfQueued(errored)
+  return closed && !isOurs && (ABORTS.includes(name) || ABORTS.includes(code) || error === req.errored)
+}
+
+/** Node's error, when the client leaves, of a response that waits behind another of its connection (HTTP pipelining). */
+export function isOfQueued(error: unknown): boolean {
+  const { code, message } = Object(error)
+  return code === 'ECONNRESET' && message === 'aborted'
 }
 
 /** Of Zod, or of any other Standard Schema (https://standardschema.dev). */

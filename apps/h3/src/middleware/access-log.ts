@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { defineMiddleware, getRequestIP, onDispose } from 'h3'
-import { isAbort } from '#shared/problem.ts'
+import { isAbort, isOfQueued } from '#shared/problem.ts'
 import { traceId } from '#shared/request-id.ts'
 
 /** Lines of `event.context.log` contain the id of the request. One is written for each response, also after a client abort. */
@@ -13,7 +13,7 @@ export const accessLog = defineMiddleware((event) => {
   const trace_id = traceId(req.headers.get('traceparent'))
   const { pathname: path } = url
   const write = (status: number | undefined, err: unknown) => {
-    if (err) log.error({ err }, 'failed') // a stream, after the headers
+    if (err && !isOfQueued(err)) log.error({ err }, 'failed') // a stream, after the headers
     const { method } = req
     const route = context.matchedRoute?.route
     const ms = performance.now() - since

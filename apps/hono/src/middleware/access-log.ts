@@ -1,5 +1,6 @@
 import { createMiddleware } from 'hono/factory'
 import { routePath } from 'hono/route'
+import { isOfQueued } from '#shared/problem.ts'
 import { traceId } from '#shared/request-id.ts'
 import { clientOf, type Env } from '../forwarded.ts'
 
@@ -23,7 +24,8 @@ export const accessLog = createMiddleware<Env>(async (c, next) => {
   }
   const { outgoing } = c.env
   outgoing?.once('close', () => {
-    if (outgoing.errored) log.error({ err: outgoing.errored }, 'failed') // a stream, after the headers
+    const { errored: err } = outgoing
+    if (err && !isOfQueued(err)) log.error({ err }, 'failed') // a stream, after the headers
     write(outgoing.statusCode)
   })
   await next()

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { Context, Middleware } from 'koa'
 import type { Logger } from '#shared/log.ts'
 import {
@@ -31,6 +32,7 @@ export const errors: Middleware = async (ctx, next) => {
 /** Koa emits `error` also for a stream that fails, then twice. A route may emit it without a context. The cause of a failure is in the log only. */
 export function onError(log: Logger) {
   return (error: unknown, ctx?: Context): void => {
+    if (ctx?.res.closed && ctx.body instanceof Readable) ctx.body.destroy() // `pipeline` leaves it open
     const failure = ctx?.state.failure
     if (failure && (failure === error || ctx?.res.errored)) return
     if (ctx) ctx.state.failure = error
