@@ -102,13 +102,13 @@ export async function drain(server: Server): Promise<void> {
   }
   for (const response of underWay) sayClose(response)
   server.prependListener('request', (_request, response) => sayClose(response))
-  const cut = setTimeout(() => {
+  // Node runs timers before it reads. If this process stood still, requests have arrived that it has not seen yet.
+  const cut = setTimeout(setImmediate, 2_000, () => {
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-  }, 2_000)
+  })
   let quietLooks = 0
   let before: number | undefined
   const sweep = setInterval(() => {
-    // Node runs timers before it reads. If this process stood still, requests have arrived that it has not seen yet.
     setImmediate(() => {
       const open = [...sockets].filter(({ destroyed }) => !destroyed)
       const bytes = open.reduce((sum, { bytesRead, bytesWritten }) => sum + bytesRead + bytesWritten, 0)

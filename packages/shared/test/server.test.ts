@@ -161,6 +161,17 @@ test('the first request of a connection may be late, but is not waited for witho
   await Promise.all([drained, ...closed])
 })
 
+test('a first request that arrived while the process stood still is not cut with silent connections', async (t) => {
+  const { server, address } = await setUp()
+  const client = await openTo(server, address)
+  const { drained } = await drainQuietly(t, server)
+  await sleep(1) // goes on among Node's timers, where the drain looks for silent ones
+  client.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n')
+  t.mock.timers.tick(LINGER_MS)
+  match(await nextOn(client), /response to \/late/)
+  await drained
+})
+
 test('a request that arrived while the process stood still gets a response', async (t) => {
   const { server, address } = await setUp()
   const client = await openTo(server, address)

@@ -44,7 +44,7 @@ export const odd: Fault = {
       for (const input of group) {
         const wait = await shortestWait(subject, server, input, limit)
         if (wait === undefined) continue
-        server = await subject.start()
+        server = await startAnew(subject)
         // Any request that costs as much at this moment is an excuse.
         if ((await usualWait(subject, server, input.target)) > wait / 2) continue
         const said = wait >= HEALTH_MS ? 'does not respond within 2 s' : `waits for ${Math.round(wait)} ms`
@@ -59,11 +59,17 @@ export const odd: Fault = {
           row.certain('dies', `amid odd requests, but of none of them alone: ${server.whyEnded()}`),
       )
       if (deadliest === undefined) break
-      server = await subject.start()
+      server = await startAnew(subject)
     }
     if (findings.length > 0) return findings
     return [row.fine(`${inputs.length} odd requests: it lives, and ${health} responds meanwhile`)]
   },
+}
+
+/** What hangs may use a core, and the next one would be accused of that. */
+async function startAnew(subject: Subject): Promise<Server> {
+  await subject.end()
+  return subject.start()
 }
 
 /** @returns the shortest of three waits for health beside an input; undefined if one is within the limit, or nobody is there */
@@ -108,7 +114,7 @@ async function waitBeside({ routes }: Subject, { target }: Server, input: Reques
 /** Which of several inputs has ended it: each is sent to a fresh start, the last one first. @returns undefined if none has alone */
 async function nameDeadly(subject: Subject, suspects: readonly Input[]): Promise<Finding | undefined> {
   for (const input of suspects.toReversed()) {
-    const server = await subject.start()
+    const server = await startAnew(subject)
     await waitBeside(subject, server, input)
     await sleep(LATER_MS)
     const reason = server.whyEnded()
