@@ -75,7 +75,7 @@ const LOGS = { LOG_LEVEL: 'info' }
 const TITLES = {
   headers: 'bare',
   usual: 'usual packages',
-  defaults: 'usual packages, their own log',
+  defaults: 'packages, own log',
 }
 
 function subject(framework: string, role: Role, way: keyof typeof TITLES): System {
