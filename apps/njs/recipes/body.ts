@@ -5,7 +5,8 @@ export default { greet }
 /** NGINX limits the body. No library that validates runs on njs's old engine, so this is by hand. */
 function greet(r: Request): void {
   const name = readName(r)
-  if (typeof name === 'string' && name !== '' && name.length <= 100)
+  if (!isJson(r)) sendProblem(r, 415, 'Unsupported Media Type', {})
+  else if (typeof name === 'string' && name !== '' && name.length <= 100)
     send(r, 201, JSON.stringify({ hello: name }))
   else
     sendProblem(r, 400, 'Bad Request', {
@@ -13,9 +14,13 @@ function greet(r: Request): void {
     })
 }
 
+/** A form of another site can send what says text/plain or nothing. */
+function isJson({ headersIn }: Request): boolean {
+  const isType = /^application\/([\w.-]+\+)?json *(;|$)/i.test(headersIn['content-type'] ?? '')
+  return isType && /^(identity)?$/i.test(headersIn['content-encoding'] ?? '')
+}
+
 function readName(r: Request): unknown {
-  // A form of another site can send what says text/plain or nothing.
-  if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(r.headersIn['content-type'] ?? '')) return undefined
   try {
     return JSON.parse(textOf(r)).name
   } catch {

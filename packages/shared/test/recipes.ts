@@ -589,7 +589,8 @@ async function get(url: string, path: string, headers: OutgoingHttpHeaders = {},
   return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) }
 }
 
-export function testRelay(start: Start): void {
+/** @param unusable upstreams that have no response, or one with no status */
+export function testRelay(start: Start, unusable = ['reset', 'odd']): void {
   test('relay: what an upstream has compressed comes whole, and with no header that speaks for this app', async () => {
     await using app = await start(createOptions())
     const plain = (await fetch(`${app.url}/weather`)).headers // a 400 of this app
@@ -613,7 +614,7 @@ export function testRelay(start: Start): void {
     equal((await ask('gzip', 'HEAD')).status, 200)
     equal((await ask('unchanged')).status, 304)
     equal((await ask('missing')).status, 404)
-    for (const city of ['reset', 'odd']) equal((await ask(city)).status, 502, city) // no response, and no status
+    for (const city of unusable) equal((await ask(city)).status, 502, city)
     await rejects(ask('cut').then((response) => response.text()))
   })
 }
