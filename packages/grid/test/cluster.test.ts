@@ -94,7 +94,7 @@ test('a worker that crashes again and again is replaced after a pause that grows
     import timers from 'node:timers/promises'
     cluster.on('listening', ({ process }) => process.kill('SIGKILL'))
     if (cluster.isPrimary) timers.setTimeout = async (ms, _value, { signal }) => {
-      console.log('pause', ms)
+      console.log(\`pause \${ms}\`)
       if (ms === 10_000) process.kill(process.pid, 'SIGTERM')
       await new Promise(setImmediate)
       signal.throwIfAborted()
