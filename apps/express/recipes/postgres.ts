@@ -15,6 +15,7 @@ export function postgres(options: AppOptions, { DATABASE_URL }: { DATABASE_URL: 
 
   return Router()
     .post('/orders', async (request, response) => {
+      if (request.is(['json', '+json']) === false) throw createError(415) // a form of another site
       const id = await placeOrder(pool, parseRequest(NewOrder, request.body))
       response.status(201).location(`/orders/${id}`).json({ id })
     })

@@ -14,6 +14,7 @@ export function postgres(options: AppOptions, { DATABASE_URL }: { DATABASE_URL: 
 
   return new Router()
     .post('/orders', async (ctx) => {
+      if (ctx.is('json', '+json') === false) ctx.throw(415) // a form of another site
       const id = await placeOrder(pool, parseRequest(NewOrder, ctx.request.body))
       ctx.status = 201
       ctx.set('location', `/orders/${id}`)

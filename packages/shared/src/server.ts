@@ -102,10 +102,12 @@ export async function drain(server: Server): Promise<void> {
   }
   for (const response of underWay) sayClose(response)
   server.prependListener('request', (_request, response) => sayClose(response))
-  // Node runs timers before it reads. If this process stood still, requests have arrived that it has not seen yet.
-  const cut = setTimeout(setImmediate, 2_000, () => {
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-  })
+  // Both look in `setImmediate`: Node runs timers before it reads. If this process stood still, requests have arrived that it has not seen yet.
+  const cut = setTimeout(() => {
+    setImmediate(() => {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    })
+  }, 2_000)
   let quietLooks = 0
   let before: number | undefined
   const sweep = setInterval(() => {

@@ -50,6 +50,8 @@ export function testPostgres(
       [404, 404],
     )
     equal((await order(0)).status, 400)
+    const form = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{"tea":1,"grams":1}' }
+    equal((await fetch(`${app.url}/orders`, form)).status, 415)
     // Another transaction holds the row, and ends the connection of who waits for it amid a transaction of its own.
     const ends = server.cutWaiting()
     await ends.begun
