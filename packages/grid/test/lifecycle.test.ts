@@ -15,8 +15,8 @@ import { APPS } from '../src/apps.ts'
 import { hasTool, launch } from '../src/launcher.ts'
 
 /**
- * How every framework's apps start and stop: what an orchestrator sees. That none loses a request, and that a second signal,
- * a taken port and a bad setting are obeyed, packages/reliability proves of each app.
+ * How every framework's apps start and stop: what an orchestrator sees. That none loses a request, and that a taken
+ * port and a bad setting are obeyed, packages/reliability proves of each app.
  */
 
 const nginx = await findNginx()
@@ -74,8 +74,16 @@ for (const hello of APPS.filter(({ role }) => role === 'hello')) {
       assert.equal(launched.output().match(/"listening"/g)?.length, 1)
     })
 
-    // njs cannot stream, and has no other slow route. Its log is NGINX's.
+    // njs cannot stream, and has no other slow route. Its log is NGINX's. Its own tests send the signal twice.
     if (ssr.absent.includes('stream')) return
+    test('a second signal ends it at once', async () => {
+      const { ready, stop } = await launch(hello, { env: { SHUTDOWN_DELAY_MS: '90000' } })
+      void stop()
+      const isDraining = async () => (await fetch(`${ready.address}/readyz`)).status === 503
+      await until('it was still ready', isDraining)
+      assert.equal(await stop(), 1)
+    })
+
     test('a full disk under its log stops nobody, and no exit', {
       skip: !existsSync('/dev/full') && 'no /dev/full, which refuses every write',
     }, async () => {

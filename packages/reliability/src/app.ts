@@ -39,7 +39,11 @@ export class AppSubject extends Subject {
   }
 
   async start(port = 0): Promise<Server> {
-    const { target, child, ready } = await this.launch({ env: { ...NEVER_SHED, PORT: String(port) } })
+    const { drainDelayMs } = this.stopping
+    // It hears of its end later than the clients do.
+    const delay = drainDelayMs === 0 ? {} : { SHUTDOWN_DELAY_MS: String(drainDelayMs + 1_000) }
+    const env = { ...NEVER_SHED, ...delay, PORT: String(port) }
+    const { target, child, ready } = await this.launch({ env })
     const { pid = 0 } = child
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null
     return {

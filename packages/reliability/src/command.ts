@@ -11,7 +11,7 @@ import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startCommand } from '@startgrid/servers/command.ts'
 import { ask } from './clients.ts'
 import { findRoutes, type Named, type Routes, type Server } from './routes.ts'
-import { type Fault, type Finding, type Patience, Subject, tryFaults } from './subject.ts'
+import { type Fault, type Finding, type Stopping, Subject, tryFaults } from './subject.ts'
 
 /** How anybody's server is started. */
 export interface CommandOptions {
@@ -21,7 +21,7 @@ export interface CommandOptions {
   readonly guard: Guard
   readonly nginx: Nginx | undefined
   readonly signal: AbortSignal
-  readonly patience: Patience
+  readonly stopping: Stopping
   readonly readyTimeoutMs: number | undefined
   /** Says something of the server to the person. */
   tell(text: string): void
@@ -30,7 +30,6 @@ export interface CommandOptions {
 /** Anybody's server, in any language. */
 class CommandSubject extends Subject {
   readonly routes: Routes
-  override readonly patience: Patience
   readonly #options: CommandOptions
 
   /** @param routes unknown at first */
@@ -41,7 +40,7 @@ class CommandSubject extends Subject {
     super(options.nginx, options.signal)
     this.routes = routes
     this.#options = options
-    this.patience = options.patience
+    this.stopping = options.stopping
   }
 
   async start(port?: number): Promise<Server> {

@@ -4,13 +4,14 @@ import { type Address, claimPort, formatAddress } from '@startgrid/nginx/address
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
 import { type MainOptions, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
+import type { Patience } from '@startgrid/wire/client.ts'
 import { formatTarget, type Target } from '@startgrid/wire/target.ts'
-import { Clients, type ClientsOptions } from './clients.ts'
+import { ask, Clients, type ClientsOptions, outcomeOf, type Seen } from './clients.ts'
 import { openLink } from './link.ts'
 import type { Routes, Server } from './routes.ts'
 
-/** Of an orchestrator, in milliseconds. */
-export interface Patience {
+/** How an orchestrator stops it, in milliseconds. */
+export interface Stopping {
   /** From SIGTERM, and the last response, to SIGKILL. */
   readonly graceMs: number
   /** Load balancers go on to send new connections for so long. */
@@ -22,7 +23,7 @@ export abstract class Subject {
   abstract readonly routes: Routes
   /** Where it listens, if that is not where PORT says. */
   elsewhere: string | undefined
-  readonly patience: Patience = { graceMs: 10_000, drainDelayMs: 0 }
+  stopping: Stopping = { graceMs: 10_000, drainDelayMs: 0 }
   /** It promises that no request meets a kept connection that is being closed. RFC 9112 (9.6) does not. */
   readonly keepsIdle: boolean = false
   readonly nginx: Nginx | undefined
@@ -70,6 +71,23 @@ export abstract class Subject {
     const clients = new Clients(options)
     this.atEnd(() => clients.close())
     return clients
+  }
+
+  /** Asks for health. @returns what came, and after how many milliseconds */
+  async probe({ target }: Server, patience?: Patience): Promise<{ seen: Seen; ms: number }> {
+    const { headers, health } = this.routes
+    const beganAt = performance.now()
+    const seen = await ask(target, { target: health, headers }, patience)
+    return { seen, ms: performance.now() - beganAt }
+  }
+
+  /** @param what it went through @returns a finding if it has ended, or serves nobody */
+  async missing(row: Row, server: Server, what: string): Promise<Finding | undefined> {
+    const reason = server.whyEnded()
+    if (reason !== undefined) return row.certain('dies', `after ${what}: ${reason}`)
+    const { seen } = await this.probe(server)
+    if (seen.error === undefined) return undefined
+    return row.found('hangs', `${this.routes.health} gets ${outcomeOf(seen)} after ${what}`)
   }
 
   /** Ends what still runs. */

@@ -81,7 +81,7 @@ export async function surviveCommand(args: readonly string[], program: string): 
     guard,
     nginx: nginx.kind === 'none' ? undefined : nginx,
     signal,
-    patience: { graceMs: values.grace ?? 10_000, drainDelayMs: values['drain-delay'] ?? 0 },
+    stopping: { graceMs: values.grace ?? 10_000, drainDelayMs: values['drain-delay'] ?? 0 },
     readyTimeoutMs: values['ready-timeout'],
     tell: (text: string) => {
       if (!told.has(text)) progress.say(wrap(`${command} ${text}`, '  '))

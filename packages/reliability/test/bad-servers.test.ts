@@ -35,9 +35,6 @@ describe('bad servers', { skip, concurrency: 2, timeout: 1_800_000 }, () => {
   finds('abort', 'keeps-files', 'hello', [
     /^abort: (?:3\d|40) files or sockets stay open after 40 requests of \/json that were left before/m,
   ])
-  finds('drain', 'ignores-second-signal', 'hello', [
-    /^drain: bad\/ignores-second-signal still runs 30 s after SIGTERM; it should end with 1\./m,
-  ])
   finds('silent-handler', 'fails-badly', 'hello', [
     /\(GET \/hangs\): nothing has ended the response\./,
     /\(GET \/hangs\): the log does not tell the cause: \{"level":50,/,
@@ -48,14 +45,11 @@ describe('bad servers', { skip, concurrency: 2, timeout: 1_800_000 }, () => {
     /After an unhandled rejection it ends with nothing: it goes on, not with 1\./,
     /It cannot be started again: /,
   ])
-  finds('drain', 'ends-by-signal', 'hello', [
-    /^drain: bad\/ends-by-signal ended with a signal; it should end with 0\./m,
-  ])
   finds('stop', 'resets-at-sigterm', 'hello', [
     /^kept: \d+ of \d+ requests on kept connections .+ were cut off or refused at SIGTERM/m,
   ])
   finds('drain', 'resets-at-sigterm', 'hello', [
-    /^drain: A request got no response \((?:refused|reset|closed)\) before readiness failed/m,
+    /^drain newcomers: \d+ of \d+ new connections in 3 s after SIGTERM got no response$/m,
   ])
   finds('stop', 'refuses-while-draining', 'hello', [
     /^kept: \d+ of \d+ requests on kept connections .+ were cut off or refused at SIGTERM/m,
@@ -79,7 +73,7 @@ describe('bad servers', { skip, concurrency: 2, timeout: 1_800_000 }, () => {
     /\(GET \/breaks\/as\/a\/stream\): 2 lines of the log have the id, not one\./,
   ])
   finds('failing-handler', 'dies-of-a-handler', 'hello', [
-    /After a handler that throws, \/livez gives no response \((?:refused|reset)\)/,
+    /\(GET \/throws\): then \/livez gives no response \((?:refused|reset)\)/,
     /The process has ended with 1\./,
   ])
   finds('keep', 'keeps-a-little', 'hello', [/^memory: [3-5]\.\d KB \(\d\.\d–\d\.\d\) per request/m])
@@ -91,18 +85,13 @@ describe('bad servers', { skip, concurrency: 2, timeout: 1_800_000 }, () => {
   ])
   finds('late', 'promises-too-much', 'hello', [/^keep-alive: closed after \d\.\d\d s, and promised 4 s/m])
   finds('crowd', 'dies-of-many', 'hello', [
-    /^crowd: while 300 clients at a time asked for \/json: it ended with 7$/m,
+    /^crowd: after 300 clients at a time asked for \/json: it ended with 7$/m,
   ])
   finds('slow', 'serves-few', 'hello', [
     /^slow senders: \/livez gets no response .+ beside 30 connections that send nothing$/m,
   ])
   finds('overload', 'never-sheds', 'ssr', [/No page was refused with 503\./])
-  finds('overload', 'sheds-badly', 'ssr', [
-    /\/livez got 503\./,
-    /The 503 has retry-after: '', not /,
-    /The 503 has content-security-policy: '', not default-src 'none'/,
-    /The 503 has the body 'sorry'\./,
-  ])
+  finds('overload', 'sheds-badly', 'ssr', [/\/livez got 503\./, /The 503 does not say retry-after\./])
   finds('refused-start', 'takes-any-port', 'hello', [
     /^refused-start: With a port that is taken it starts\.$/m,
     /^refused-start: With PORT=99999 it starts\.$/m,

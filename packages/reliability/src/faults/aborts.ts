@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '@startgrid/wire/request.ts'
-import { ask, leave, outcomeOf } from '../clients.ts'
+import { leave } from '../clients.ts'
 import { countFiles, type Server, uploadOf } from '../routes.ts'
 import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
 
@@ -45,9 +45,8 @@ export const abort: Fault = {
 async function judge(subject: Subject, row: Row, ways: readonly Way[]): Promise<Finding> {
   const server = await subject.start()
   const { target } = server
-  const { health, headers } = subject.routes
   for (const { what, request, after } of ways) {
-    for (let asked = 0; asked < 5; asked++) await ask(target, { target: health, headers })
+    for (let asked = 0; asked < 5; asked++) await subject.probe(server)
     await sleep(200)
     const open = [countFiles(server)]
     for (let batch = 1; batch <= 2; batch++) {
@@ -58,16 +57,13 @@ async function judge(subject: Subject, row: Row, ways: readonly Way[]): Promise<
       open.push(await settle(server, (open.at(-1) ?? 0) + 1))
       // What nobody catches may end it a moment later.
       if (server.whyEnded() === undefined) await sleep(200)
-      const reason = server.whyEnded()
-      if (reason !== undefined)
-        return row.certain('dies', `after at most ${batch * LEAVING} ${what}: ${reason}`)
+      if (server.whyEnded() !== undefined) break
     }
     const [first = 0, second = 0, third = 0] = open
     if (second - first >= KEPT && third - second >= KEPT)
       return row.certain('keeps', `${third - first} files or sockets stay open after ${2 * LEAVING} ${what}`)
-    const seen = await ask(target, { target: health, headers })
-    if (seen.error !== undefined)
-      return row.certain('hangs', `${health} gets ${outcomeOf(seen)} after ${2 * LEAVING} ${what}`)
+    const missing = await subject.missing(row, server, `${2 * LEAVING} ${what}`)
+    if (missing !== undefined) return missing
   }
   const count = ways.length * 2 * LEAVING
   return row.fine(`${count} clients left by close and reset: it lives, serves, and holds no more files`)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { App } from '@startgrid/grid/apps.ts'
 import type { Startable } from '@startgrid/grid/launcher.ts'
-import { createProblem, PROBLEM } from '@startgrid/shared/problem.ts'
+import { createProblem } from '@startgrid/shared/problem.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import { type AppSubject, faultOfApps } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
@@ -34,13 +34,8 @@ const LATE: readonly Failure[] = [
   { path: '/breaks/as/a/stream', does: 'sends a body that fails', status: undefined, cause: SECRET },
 ]
 
-const HANGS: Failure = { path: '/hangs', does: 'never responds', status: 503, cause: '"status":503' }
-const STALLS: Failure = {
-  path: '/stalls',
-  does: 'stops amid its response',
-  status: undefined,
-  cause: '"status":200',
-}
+const HANGS = { path: '/hangs', does: 'never responds', status: 503, cause: '"status":503' }
+const STALLS = { path: '/stalls', does: 'stops amid its response', status: undefined, cause: '"status":200' }
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
 export const failingHandler = faultOfApps(
@@ -75,60 +70,38 @@ async function judgeFailures(
 ): Promise<string[]> {
   const { app } = subject
   const env = { FIXTURE_ROLE: app.role, HANDLER_TIMEOUT_MS: String(LIMIT_MS), LOG_LEVEL: level }
-  const launched = await subject.launch({ env }, failingApp(app))
+  const { target, output, child } = await subject.launch({ env }, failingApp(app))
   const findings: string[] = []
   for (const failure of failures) {
-    const seen = await ask(launched.target, {
-      target: failure.path,
-      headers: [['x-request-id', idOf(failure)]],
-    })
-    findings.push(...judgeResponse(failure, seen))
-    const next = await ask(launched.target, '/livez')
-    if (next.status !== 200)
-      findings.push(`After a handler that ${failure.does}, /livez gives ${outcomeOf(next)}.`)
+    const { path, does, cause } = failure
+    const id = `fails${path.replaceAll('/', '-')}-1`
+    const seen = await ask(target, { target: path, headers: [['x-request-id', id]] })
+    const next = await ask(target, '/livez')
+    await sleep(500) // a line may come after the response, and one too many after that
+    const lines = output().match(new RegExp(`.*${id}.*`, 'g')) ?? []
+    const found = judgeResponse(failure, seen, id)
+    if (next.status !== 200) found.push(`then /livez gives ${outcomeOf(next)}`)
+    if (lines.length !== 1) found.push(`${lines.length} lines of the log have the id, not one`)
+    else if (!lines[0]?.includes(cause)) found.push(`the log does not tell the cause: ${lines[0]}`)
+    findings.push(...found.map((what) => `A handler that ${does} (GET ${path}): ${what}.`))
   }
-  await sleep(1_000) // a line may come after the response, and one too many after that
-  for (const failure of failures) {
-    const pattern = new RegExp(`${idOf(failure)}(?![\\w-])`)
-    const [line, ...more] =
-      launched
-        .output()
-        .match(/.+/g)
-        ?.filter((text) => pattern.test(text)) ?? []
-    if (line === undefined || more.length > 0)
-      findings.push(`${about(failure)}: ${line ? 1 + more.length : 0} lines of the log have the id, not one.`)
-    else if (!line.includes(failure.cause))
-      findings.push(`${about(failure)}: the log does not tell the cause: ${line}`)
-  }
-  const { exitCode } = launched.child
-  return exitCode === null ? findings : [...findings, `The process has ended with ${exitCode}.`]
+  return child.exitCode === null ? findings : [...findings, `The process has ended with ${child.exitCode}.`]
 }
 
-const about = ({ path, does }: Failure) => `A handler that ${does} (GET ${path})`
-
-/** The request id with which it is asked for. */
-const idOf = ({ path }: Failure) => `fails${path.replaceAll('/', '-')}`
-
-function judgeResponse(failure: Failure, seen: Seen): string[] {
+function judgeResponse(failure: Failure, seen: Seen, id: string): string[] {
   const { status, headers = [], body, error } = seen
+  if (error?.failure === 'timeout') return ['nothing has ended the response']
   const findings: string[] = []
   if (`${JSON.stringify(headers)}${body}`.includes(SECRET))
-    findings.push(`${about(failure)}: the client sees the error: ${body.slice(0, 100)}`)
-  if (error?.failure === 'timeout') return [...findings, `${about(failure)}: nothing has ended the response.`]
+    findings.push(`the client sees the error: ${body.slice(0, 100)}`)
   if (failure.status === undefined) {
     if (error === undefined && status !== 500)
-      findings.push(`${about(failure)}: the client got ${status} as if the response was whole.`)
+      findings.push(`the client got ${status} as if the response was whole`)
     return findings
   }
-  const isProblem =
-    headerValue(headers, 'content-type')?.split(';')[0] === PROBLEM &&
-    body === JSON.stringify(createProblem(failure.status))
-  if (status !== failure.status || !isProblem)
-    findings.push(
-      `${about(failure)}: the client got ${outcomeOf(seen)} ${body}, not the problem ${failure.status}.`,
-    )
-  if (headerValue(headers, 'x-request-id') !== idOf(failure))
-    findings.push(`${about(failure)}: the client does not get its id.`)
+  if (status !== failure.status || body !== JSON.stringify(createProblem(failure.status)))
+    findings.push(`the client got ${outcomeOf(seen)} ${body}, not the problem ${failure.status}`)
+  if (headerValue(headers, 'x-request-id') !== id) findings.push('the client does not get its id')
   return findings
 }
 

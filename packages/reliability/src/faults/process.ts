@@ -1,18 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { until } from '@startgrid/cli/until.ts'
-import {
-  type Launch,
-  LaunchError,
-  type LaunchOptions,
-  NEVER_SHED,
-  type Startable,
-} from '@startgrid/grid/launcher.ts'
+import { LaunchError, type LaunchOptions, type Startable } from '@startgrid/grid/launcher.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
-import { type AppSubject, faultOfApps, LIGHT } from '../app.ts'
-import { ask, outcomeOf, PATIENCE, type Seen } from '../clients.ts'
+import { type AppSubject, faultOfApps } from '../app.ts'
+import { PATIENCE } from '../clients.ts'
 
 /** The option that has an app's runtime load a file first; the app does not know. */
 const PRELOAD = fileURLToPath(new URL('../../fixtures/preload/uncaught.ts', import.meta.url))
@@ -97,65 +89,4 @@ async function judgeStart(
     const isSaid = /ended with 1 before it listened: [^\n]+\.$/.test(error.message)
     return isSaid ? [] : [`${how} it does not end with one sentence and 1: ${error.message}`]
   }
-}
-
-/** Milliseconds until a stop must have ended it. */
-const ENDING_MS = 30_000
-
-/** More time to drain than the default, which a busy machine may exceed; and how long load balancers go on to send clients. */
-const DRAIN = { SHUTDOWN_TIMEOUT_MS: '60000', SHUTDOWN_DELAY_MS: '3000' }
-
-/** Clients that open connections go on until readiness fails, as a load balancer does. A person who does not want to wait sends the signal again. */
-export const drain = faultOfApps(
-  'drain',
-  { seconds: 10, right: 'no request is lost until readiness fails, and it ends with 0' },
-  async (subject) => {
-    const launched = await subject.launch({ env: { ...NEVER_SHED, ...DRAIN } })
-    const problems = new Set<string>()
-    let responded = 0
-    const onSeen = (seen: Seen) => {
-      if (seen.status === 200 && seen.error === undefined) responded++
-      else problems.add(`A request got ${outcomeOf(seen)} before readiness failed.`)
-    }
-    const asking = {
-      target: launched.target,
-      requests: [{ target: LIGHT[subject.app.role] }],
-      count: 5,
-      pauseMs: 50,
-    }
-    const clients = [
-      subject.clients({ ...asking, onSeen }),
-      subject.clients({ ...asking, perConnection: 1, onSeen }),
-    ]
-    await until('there have not been 100 responses', () => responded >= 100)
-    const ending = findBadEnding(launched, 0)
-    await untilUnready(launched)
-    await Promise.all(clients.map((one) => one.stop()))
-    for (const problem of await ending) problems.add(problem)
-    const isError = (line: string) => /"level":[56]0/.test(line) || /^\s+at /.test(line)
-    const error = launched.output().split('\n').find(isError)
-    if (error !== undefined) problems.add(`It logged an error: ${error}`)
-    const hurried = await subject.launch({ env: { SHUTDOWN_DELAY_MS: '120000' } })
-    void hurried.stop()
-    await untilUnready(hurried)
-    return [...problems, ...(await findBadEnding(hurried, 1))]
-  },
-)
-
-/** Readiness fails, or all is over too soon. */
-function untilUnready({ child, target }: Launch): Promise<void> {
-  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-  const isUnready = async () => hasEnded() || (await ask(target, '/readyz')).status === 503
-  return until('readiness has not failed', isUnready)
-}
-
-/** Sends a stop signal, and waits for the end. */
-async function findBadEnding({ app, stop, output }: Launch, expected: number): Promise<string[]> {
-  const late = sleep(ENDING_MS, 'late' as const, { ref: false })
-  const code = await Promise.race([stop(), late])
-  if (code === expected) return []
-  const how =
-    code === 'late' ? `still runs ${ENDING_MS / 1_000} s after SIGTERM` : `ended with ${code ?? 'a signal'}`
-  const line = output().trim().split('\n').at(-1) ?? ''
-  return [`${app.name} ${how}; it should end with ${expected}. Its last line: ${line.slice(0, 300)}`]
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatMegabytes } from '@startgrid/cli/numbers.ts'
 import { currentMemory } from '@startgrid/machine/processes.ts'
 import type { Target } from '@startgrid/wire/target.ts'
-import { ask, outcomeOf, send, watch } from '../clients.ts'
+import { outcomeOf, send, watch } from '../clients.ts'
 import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
 
 /** Connections of each kind: fewer than 100 in all, where some servers stop to accept. */
@@ -43,15 +43,16 @@ export const slow: Fault = {
 async function trySenders(subject: Subject): Promise<Finding> {
   const all = Object.keys(KINDS) as Kind[]
   const together = await waitBeside(subject, all)
-  const beside = `${SENDERS * all.length} silent and half-sent connections`
+  const count = `${SENDERS * all.length} silent and half-sent connections`
+  const { health } = subject.routes
   if (typeof together === 'number')
-    return senders.fine(`${beside}: ${subject.routes.health} responds within ${Math.ceil(together)} ms`)
+    return senders.fine(`${count}: ${health} responds within ${Math.ceil(together)} ms`)
   for (const kind of all) {
     const alone = await waitBeside(subject, [kind])
     if (typeof alone === 'string')
-      return senders.found('hangs', `${alone} beside ${SENDERS} connections that send ${kind}`)
+      return senders.found('hangs', `${health} gets ${alone} beside ${SENDERS} connections that send ${kind}`)
   }
-  return senders.found('hangs', `${together} beside ${beside}`)
+  return senders.found('hangs', `${health} gets ${together} beside ${count}`)
 }
 
 /** Opens connections of each kind, which are slow until they are closed. */
@@ -71,26 +72,19 @@ export function openSenders(target: Target, path: string, kinds: readonly Kind[]
   }
 }
 
-/** @returns the longest wait for health, or what happens instead */
+/** @returns the longest wait for health, or what came instead */
 async function waitBeside(subject: Subject, kinds: readonly Kind[]): Promise<number | string> {
-  const { headers, health, upload, page } = subject.routes
-  const { target } = await subject.start()
-  const time = async (timeoutMs: number) => {
-    const beganAt = performance.now()
-    const seen = await ask(target, { target: health, headers }, { timeoutMs })
-    return seen.error === undefined ? performance.now() - beganAt : `${health} gets ${outcomeOf(seen)}`
-  }
-  const alone: number[] = []
-  for (let asked = 0; asked < 5; asked++) alone.push(Number(await time(30_000)))
-  const limit = Math.max(HEALTH_MS, TIMES * Math.max(...alone.filter(Number.isFinite)))
-  const opened = openSenders(target, (upload ?? page).path, kinds)
+  const { upload, page } = subject.routes
+  const server = await subject.start()
+  let [usual, longest] = [0, 0]
+  for (let asked = 0; asked < 5; asked++) usual = Math.max(usual, (await subject.probe(server)).ms)
+  const opened = openSenders(server.target, (upload ?? page).path, kinds)
   try {
-    let longest = 0
     for (let asked = 0; asked < 6; asked++) {
       await sleep(400)
-      const wait = await time(limit)
-      if (typeof wait === 'string') return wait
-      longest = Math.max(longest, wait)
+      const { seen, ms } = await subject.probe(server, { timeoutMs: Math.max(HEALTH_MS, TIMES * usual) })
+      if (seen.error !== undefined) return outcomeOf(seen)
+      longest = Math.max(longest, ms)
     }
     return longest
   } finally {

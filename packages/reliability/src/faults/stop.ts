@@ -38,8 +38,9 @@ export const stop: Fault = {
   },
 }
 
-async function tryUnderWay(subject: Subject): Promise<Finding[]> {
-  const { routes, patience, keepsIdle } = subject
+/** @returns what became of requests under way, on kept and on new connections, and of the process */
+export async function tryUnderWay(subject: Subject): Promise<Finding[]> {
+  const { routes, stopping, keepsIdle } = subject
   const { headers, slow } = routes
   const server = await subject.start()
   const { target } = server
@@ -68,27 +69,27 @@ async function tryUnderWay(subject: Subject): Promise<Finding[]> {
   await sleep(slow === undefined ? 300 : Math.min(1_000, slow.ms * 0.4))
   const beganAt = terminate(server)
   isStopping = true
-  const refused = await askNewcomers(subject, server, patience.drainDelayMs)
+  const refused = await askNewcomers(subject, server, stopping.drainDelayMs)
   const responses = await Promise.all(sent)
   const late = responses.filter(({ endMs }) => endMs === undefined || sentAt + endMs > beganAt)
   const lost = late.filter(({ status, endMs }) => endMs === undefined || status >= 500).length
   // Then its clients only keep their connections.
   await sleep(Math.max(0, beganAt + LEAVE_MS - performance.now()))
   void busy.stop()
-  const ms = await endOf(server, performance.now() + patience.graceMs)
-  const left = await leftOver(server, patience.graceMs)
+  const ms = await endOf(server, performance.now() + stopping.graceMs)
+  const left = await leftOver(server, stopping.graceMs)
   for (const client of idle) client.close()
   const link = `requests on kept connections over a link of ${LINK_MS} ms`
   const said = `${cut} of ${asked} ${link} were cut off or refused at SIGTERM: say connection: close first`
   return [
     judgeUnderWay(slow?.path, lost, late.length),
-    ...(patience.drainDelayMs === 0 ? [] : [refused]),
+    ...(stopping.drainDelayMs === 0 ? [] : [refused]),
     cut === 0
       ? kept.fine(`none of ${asked} ${link} was lost at SIGTERM (${atMost(asked)})`)
       : keepsIdle
         ? kept.found('lost', said)
         : kept.warned(said),
-    left ?? judgeEnd(ms, patience.graceMs),
+    left ?? judgeEnd(ms, stopping.graceMs),
   ]
 }
 
@@ -159,7 +160,7 @@ function judgeEnd(ms: number | undefined, graceMs: number): Finding {
 
 /** Clients that have begun something, and never go on. */
 async function tryHalfSent(subject: Subject): Promise<Finding> {
-  const { graceMs } = subject.patience
+  const { graceMs } = subject.stopping
   const server = await subject.start()
   const halves = Object.entries(KINDS).map(([what, of]) => ({ what, socket: send(server.target, of('/')) }))
   await sleep(300)
@@ -190,7 +191,7 @@ export const restart: Fault = {
 }
 
 async function tryRestart(subject: Subject): Promise<Finding> {
-  const { routes, nginx, patience } = subject
+  const { routes, nginx, stopping } = subject
   if (nginx === undefined) return again.untested('no NGINX on this machine')
   const first = await subject.start()
   const { elsewhere } = subject
@@ -212,11 +213,11 @@ async function tryRestart(subject: Subject): Promise<Finding> {
   await until('there have not been 100 responses', () => responded >= 100)
   for (const copy of [first, second]) {
     terminate(copy)
-    const ms = await endOf(copy, performance.now() + patience.graceMs)
+    const ms = await endOf(copy, performance.now() + stopping.graceMs)
     if (ms === undefined)
       return again.found(
         'hangs',
-        `it still runs ${patience.graceMs / 1_000} s after SIGTERM: NGINX goes on to ask on its connections`,
+        `it still runs ${stopping.graceMs / 1_000} s after SIGTERM: NGINX goes on to ask on its connections`,
       )
     const { port } = copy.target as { port: number }
     // A connection of another program may have the port for a moment.

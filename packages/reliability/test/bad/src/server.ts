@@ -55,21 +55,6 @@ const DEFECTS: Readonly<Record<string, () => Server>> = {
       else fail(response)
     }),
 
-  /** Waits for the load balancer as long as it was told, however often it is asked to go, and says `connection: close` meanwhile. */
-  'ignores-second-signal'() {
-    let isDraining = false
-    process.on('SIGTERM', async () => {
-      isDraining = true
-      await sleep(Number(process.env.SHUTDOWN_DELAY_MS ?? 0))
-      server.close(() => process.exit(0))
-    })
-    const server = createHealthy((request, response) => {
-      if (isDraining) response.shouldKeepAlive = false
-      response.writeHead(isDraining && request.url === '/readyz' ? 503 : 200).end()
-    })
-    return server
-  },
-
   /** Responds as hello does, and keeps 4 kB of each. */
   'keeps-a-little'() {
     const kept: Buffer[] = []
