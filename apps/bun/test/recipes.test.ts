@@ -31,14 +31,4 @@ const start = (options: AppOptions) =>
     { websocket, maxRequestBodySize: 2_000_000 },
   )
 
-recipes.testBody(start)
-recipes.testSession(start)
-recipes.testEvents(start)
-recipes.testChat(start)
-recipes.testUpload(start)
-recipes.testStatic(join(import.meta.dirname, '..'), start)
-recipes.testOpenFiles(join(import.meta.dirname, '..'), start)
-recipes.testRelay(start)
-recipes.testRelayAbort(start)
-recipes.testSecondPage(start)
-recipes.testDatabase(start)
+recipes.testRecipes(join(import.meta.dirname, '..'), start)

@@ -58,7 +58,7 @@ describe(`on ${nginx.describe()}`, { skip }, () => {
   recipes.testBody(start)
   recipes.testSession(start)
   recipes.testStatic(APP, start)
-  recipes.testRelay(start, ['reset']) // a status of 999 is passed on
+  recipes.testRelay(start, ['reset'], 0) // a status of 999 is passed on
   recipes.testSecondPage(start)
 
   test('events: go on after the last one that a client knows; HEAD ends at once', async () => {

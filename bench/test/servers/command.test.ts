@@ -324,8 +324,14 @@ test('what stood before the command is told by its name', { skip }, () => {
     env: { PATH: process.env.PATH, OTHER: 'x', STARTGRID_DIRECTORY: '/x' },
     encoding: 'utf8',
   } as const
-  const { stdout, stderr } = spawnSync('sh', words, { ...options, cwd: import.meta.dirname })
-  assert.equal(stdout, 'STARTGRID_DIRECTORY="$PWD" TOKEN=… \n', stderr)
+  const typed = `TOKEN=s3cret "${process.execPath}" -e "${source}"`
+  for (const [shell, args, input] of [
+    ['sh', words, ''],
+    ['bash', [], typed], // as in a terminal
+  ] as const) {
+    const { stdout, stderr } = spawnSync(shell, args, { ...options, input, cwd: import.meta.dirname })
+    assert.equal(stdout, 'STARTGRID_DIRECTORY="$PWD" TOKEN=… \n', stderr)
+  }
 })
 
 test('servers start in random order, which the seed repeats', async () => {

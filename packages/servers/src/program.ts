@@ -119,22 +119,23 @@ function firstStarted(pid = process.pid): number {
 }
 
 /**
- * `TOKEN=… ` for each variable that stood before the command in a script or a `sh -c` (Linux): what the shell itself was not started with. Of a shell
- * in a terminal nobody can tell that from what it exports.
+ * `TOKEN=… ` for each variable that stood before the command (Linux): what the shell itself was not started with. An interactive shell exports more
+ * than that, but Bash puts what was typed first; of other ones nobody can tell.
  */
 export function variablesBefore(): string {
   const pid = firstStarted()
   const shell = Number(readStat(pid)[1])
   const isScript = readText(`/proc/${shell}/cmdline`).split('\0').filter(Boolean).length > 1
-  const ofShell = isScript ? environmentOf(shell) : []
-  const known = new Set(ofShell.length > 1 ? ofShell : environmentOf(pid)) // that of another user cannot be read
-  const { STARTGRID_DIRECTORY: directory } = process.env
-  const names = environmentOf(pid).flatMap((one) =>
+  const [all, ofShell] = [environmentOf(pid), environmentOf(shell)]
+  const known = new Set(ofShell.length > 1 ? ofShell : all) // that of another user cannot be read
+  const first = all.findIndex((one) => known.has(one))
+  const names = (isScript ? all : all.slice(0, first)).flatMap((one) =>
     known.has(one) ? [] : (/^[A-Za-z]\w*(?==)/.exec(one)?.[0] ?? []),
   )
   const told = names.filter(
     (name) => !/^(?:PATH|PWD|OLDPWD|SHLVL|STARTGRID_DIRECTORY|npm_config_\w+)$/.test(name),
   )
+  const { STARTGRID_DIRECTORY: directory } = process.env
   return `${directory === undefined ? '' : 'STARTGRID_DIRECTORY="$PWD" '}${told.map((name) => `${name}=… `).join('')}`
 }
 

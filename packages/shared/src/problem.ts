@@ -50,23 +50,23 @@ export function toProblem(
   status: number
   headers: Record<string, string>
   problem: Problem
-  /** For the log. */
-  isFailure: boolean
+  /** Of its line in the log, if it is a failure. */
+  level?: 'error' | 'warn' | undefined
 } {
   const own = Object(error)
   const { statusCode, headers = {}, message, syscall, code, errcode = 0 } = own
   const { expose = own.expose, status = own.status ?? statusCode } = known
   // SQLite has waited for another process in vain (https://sqlite.org/rescode.html#busy): of node:sqlite, and of Bun.
   if ((errcode & 255) === 5 || String(code).startsWith('SQLITE_BUSY'))
-    return { ...toProblem(new Busy()), isFailure: true }
+    return { ...toProblem(new Busy()), level: 'warn' }
   if (typeof expose !== 'boolean' || !(status >= 400 && status <= 599))
-    return { status: 500, headers: NO_STORE, problem: createProblem(500), isFailure: true }
+    return { status: 500, headers: NO_STORE, problem: createProblem(500), level: 'error' }
   // An error of the file system names a path of the server, and is exposed by http-errors as well.
   const isPublic = expose && status < 500 && syscall === undefined && message !== STATUS_CODES[status]
   const problem = createProblem(status, isPublic ? { detail: message } : {})
   if (error instanceof InvalidRequest) problem.errors = error.errors
-  const isFailure = status >= 500 && !(error instanceof Busy)
-  return { status, headers: { ...NO_STORE, ...headers }, problem, isFailure }
+  const level = status >= 500 && !(error instanceof Busy) ? 'error' : undefined
+  return { status, headers: { ...NO_STORE, ...headers }, problem, level }
 }
 
 /** Too much is under way, so this request is refused: 503. That is no failure, and not logged as one. */

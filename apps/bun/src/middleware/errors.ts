@@ -9,8 +9,8 @@ export const notFound: Handler = () => sendProblem(404)
 export function errors(log: Logger): Middleware {
   return (next) => (request, server) => {
     const fail = (err: unknown) => {
-      const { status, headers, problem, isFailure } = toProblem(err)
-      if (isFailure && !isAbort(err, request.signal)) log.error({ requestId: idOf(request), err }, 'failed')
+      const { status, headers, problem, level } = toProblem(err)
+      if (level && !isAbort(err, request.signal)) log[level]({ requestId: idOf(request), err }, 'failed')
       return sendProblem(status, headers, problem)
     }
     try {

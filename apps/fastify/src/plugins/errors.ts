@@ -26,9 +26,9 @@ export default fp(
     })
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const known = reply.isSending ? {} : knownOf(Object(error), reply) // anything may be thrown
-      const { status, headers, problem, isFailure } = toProblem(error, known)
+      const { status, headers, problem, level } = toProblem(error, known)
       if (error?.validation) problem.errors = error.validation.map(toFieldError)
-      if (isFailure && !isClientAbort(error, reply.raw)) request.log.error({ err: error }, 'failed')
+      if (level && !isClientAbort(error, reply.raw)) request.log[level]({ err: error }, 'failed')
       for (const name of BODY_HEADERS) reply.removeHeader(name)
       reply.code(status).headers(headers).type(PROBLEM)
       if (!reply.isSending && !reply.raw.headersSent) return reply.send(problem)

@@ -6,8 +6,8 @@ export function onError(error: HTTPError, { context, req, res }: H3Event): Respo
   const { unhandled, cause, headers: own = [] } = error
   const inner = Object(cause).unhandled ? Object(cause).cause : cause // of `fromNodeHandler()` and its kin
   const thrown = unhandled ? inner : error
-  const { status, headers, problem, isFailure } = toProblem(unhandled ? thrown : expose(error))
-  if (isFailure && !isAbort(thrown, req.signal)) context.log.error({ err: thrown }, 'failed')
+  const { status, headers, problem, level } = toProblem(unhandled ? thrown : expose(error))
+  if (level && !isAbort(thrown, req.signal)) context.log[level]({ err: thrown }, 'failed')
   const { issues } = Object(unhandled ? undefined : error.data) // of `readValidatedBody` and its kin
   if (status < 500 && Array.isArray(issues)) problem.errors = issues.map(toFieldError)
   const all = new Headers(headers)

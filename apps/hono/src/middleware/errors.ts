@@ -7,8 +7,8 @@ import { BODY_HEADERS, isAbort, PROBLEM, toProblem } from '#shared/problem.ts'
 export const onError: ErrorHandler = async (error, c) => {
   const isOwn = error instanceof HTTPException
   const known = (await isBrokenBody(error, c.req)) ? { status: 400, expose: true } : {}
-  const { status, headers, problem, isFailure } = toProblem(isOwn ? expose(error) : error, known)
-  if (isFailure && !isAbort(error, c.req.raw.signal)) c.get('log').error({ err: error }, 'failed')
+  const { status, headers, problem, level } = toProblem(isOwn ? expose(error) : error, known)
+  if (level && !isAbort(error, c.req.raw.signal)) c.get('log')[level]({ err: error }, 'failed')
   for (const name of BODY_HEADERS) c.header(name)
   // The adapter closes the connection of a body that it has not read within 500 ms, and the next request would be lost.
   if (status === 413) c.header('connection', 'close')

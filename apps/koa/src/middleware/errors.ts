@@ -39,7 +39,8 @@ export function onError(log: Logger) {
     // If the socket fails, Koa emits its error. A body that fails destroys the response with its own.
     const isReset = ctx && error === ctx.req.socket.errored && error !== ctx.res.errored
     const isAborted = isReset || (ctx && isClientAbort(error, ctx.res))
-    if (toProblem(error).isFailure && !isAborted) (ctx?.log ?? log).error({ err: error }, 'failed')
+    const { level } = toProblem(error)
+    if (level && !isAborted) (ctx?.log ?? log)[level]({ err: error }, 'failed')
     // The client can only learn from a closed connection that its response is incomplete.
     if (ctx?.headerSent) ctx.res.destroy()
   }

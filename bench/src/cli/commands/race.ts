@@ -1,4 +1,5 @@
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { listOf } from '@startgrid/cli/text.ts'
 import { LoadError, resolveTarget } from '@startgrid/loadgen/plan.ts'
 import { readTarget } from '@startgrid/loadgen/request.ts'
 import { Guard } from '@startgrid/machine/guard.ts'
@@ -54,6 +55,12 @@ async function measureRace(
       : await checkOutAll(options, { guard, signal, progress, warnings })
   for (const tools of new Set(given.flatMap((one) => one.tools ?? [])))
     progress.say(`Servers are started with what is on your PATH: ${tools}.`)
+  const same = Map.groupBy(given, ({ commit, command, running }) => commit ?? command?.command ?? running)
+  for (const twins of same.values())
+    if (twins.length > 1) {
+      const names = listOf(twins.map(({ name }) => name))
+      warnings.push({ kind: 'race', text: `${names} are the same: what differs is the noise of this race.` })
+    }
   const { experiment, result } = begin(options, given)
   if (search !== undefined) result.search = search
   const { why, fails, within } = options

@@ -13,6 +13,7 @@ interface Line {
 }
 
 export const INFO = 30
+export const WARN = 40
 export const ERROR = 50
 
 /** Options for an app under test. Its log lines go to an array instead of standard output. */
