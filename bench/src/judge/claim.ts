@@ -107,14 +107,7 @@ function saysNoEffect(published: number): boolean {
 }
 
 /**
- * The verdict from the 95 % interval of our ratio, the first that fits:
- * - *holds*: it lies within 0.8 to 1.25 times the published ratio
- * - *direction holds, size differs*: it lies on the published side of 1, and outside of that band
- * - *direction holds, size undecided*: it lies on the published side of 1, and partly within that band
- * - *not reproduced here*: it lies on the other side of 1, or within 0.91 to 1.1 and outside of that band
- * - *undecided here*: none of these, or there is no interval
- *
- * A claim of no effect holds if the interval lies within 0.91 to 1.1, and is not reproduced if none of it does.
+ * The verdict from the 95 % interval of our ratio: docs/studies/README.md says what each means.
  * @param published above 0
  */
 export function decide(ratio: Interval, published: number): Verdict {

@@ -112,7 +112,6 @@ function launchOf(
   const cpuSeconds = {
     app: sum((slice) => slice.cpuSeconds.app),
     proxy: sum((slice) => slice.cpuSeconds.proxy),
-    generator: sum((slice) => slice.cpuSeconds.generator),
   }
   const { app, proxy } = cpuSeconds
   const used = serverSeconds(cell, cpuSeconds)

@@ -10,7 +10,7 @@ import { isQuiet, keepQuiet } from './disturbance.ts'
 /** CPU seconds of server and proxy; null if one that takes part is not known. */
 export function serverSeconds(
   { topology }: Pick<Cell, 'topology'>,
-  { app, proxy }: CpuSeconds,
+  { app, proxy }: Pick<CpuSeconds, 'app' | 'proxy'>,
 ): number | null {
   if (topology === 'direct') return app
   return app === null || proxy === null ? null : app + proxy

@@ -1,8 +1,8 @@
 import { formatEnds, formatRatio, orUnknown } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { plural } from '@startgrid/cli/text.ts'
-import { isShown, SIGNIFICANT } from '../judge/comparisons.ts'
-import { type Standing, standingsOf } from '../judge/standings.ts'
+import { SIGNIFICANT } from '../judge/comparisons.ts'
+import { type Standing, standingsOf } from '../judge/ranks.ts'
 import type { Control } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import { nameOf, type Result } from '../result/result.ts'
@@ -33,7 +33,6 @@ export function findingsOfGrid(result: Result): Findings {
     sections: [
       ...standingsOf(result).map((standing) => standingSection(standing, result)),
       ...proxySection(result),
-      ...pairSections(result),
       ...controlSection(result),
       ...(missing.length === 0 ? [] : [{ title: 'What has no figures', notes: missing }]),
       { title: 'How to read it', notes: legendOf(result), isFolded: true },
@@ -105,25 +104,6 @@ function proxySection({ analysis }: Result): Section[] {
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
   ])
   return [{ title: 'What NGINX costs each app: behind it over direct', table, notes: [], isFolded: true }]
-}
-
-/** Each pair of a race once, as it was tested. */
-function pairSections(result: Result): Section[] {
-  const races = standingsOf(result).flatMap(({ races }) => races.rate ?? [])
-  const pairs = races.flatMap((race) => race.pairs.map((pair) => ({ ...pair, race })))
-  if (pairs.length === 0) return []
-  const table = tableOf(pairs, [
-    left('pair', 0, ({ a, b }) => `${shortName(a, result)} over ${shortName(b, result)}`),
-    left('race', 0, ({ race: { race, topology } }) => `${race} ${topology}`),
-    right('ratio', 0, ({ ratio }) => formatRatio(ratio.value)),
-    right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
-    right('p after Holm', 0, ({ pAdjusted }) => orUnknown(pAdjusted, formatP)),
-    left('verdict', 0, (pair) => {
-      if (!isShown(pair)) return 'no difference shown'
-      return pair.ratio.value > 1 ? 'faster' : 'slower'
-    }),
-  ])
-  return [{ title: 'Who beats whom: every pair', table, notes: [], isFolded: true }]
 }
 
 /** A probability: `0.021`, `< 0.001`. */

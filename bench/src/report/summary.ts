@@ -1,8 +1,8 @@
 import { formatDistance, formatMicros, formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { capital, listOf, plural } from '@startgrid/cli/text.ts'
+import { capital, listOf } from '@startgrid/cli/text.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { PROFILES } from '../experiment/profiles.ts'
-import { countDecided, type Standing, standingsOf, typicalWidth } from '../judge/standings.ts'
+import { type Standing, standingsOf } from '../judge/ranks.ts'
 import type { RaceFigures } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import { type Cell, nameOf, type Result } from '../result/result.ts'
@@ -11,7 +11,7 @@ import { type Cell, nameOf, type Result } from '../result/result.ts'
 
 /** What else there is to say: a few sentences, the most important first. */
 export function summarise(result: Result): string[] {
-  return [...describeProxies(result), ...describeControls(result), ...describeCertainty(result)]
+  return [...describeProxies(result), ...describeControls(result), ...describeSmallest(result)]
 }
 
 /** Apps that certainly differ by less are as good as equal. */
@@ -128,24 +128,9 @@ export function formatEffect(ratio: number): string {
   return ratio < LARGE ? formatDistance(ratio) : `a factor of ${formatRatio(ratio)}`
 }
 
-/** How certain the ratios are, and which differences stay hidden. */
-function describeCertainty({ analysis }: Result): string[] {
-  const width = analysis === null ? null : typicalWidth(analysis)
-  if (analysis === null || width === null) return []
-  const { decided, of } = countDecided(analysis)
-  return [
-    `${decided} of ${plural(of, 'pair')} of apps ${decided === 1 ? 'was' : 'were'} told apart. Ratios of req/s are certain to about ${formatWidth(width)}.`,
-    ...describeSmallest(analysis.races),
-  ]
-}
-
-function formatWidth(width: number): string {
-  return 1 + width < LARGE ? `±${formatPercent(width)}` : `a factor of ${formatRatio(1 + width)}`
-}
-
 /** What a tie may hide. */
-function describeSmallest(races: readonly RaceFigures[]): string[] {
-  const known = races
+function describeSmallest({ analysis }: Result): string[] {
+  const known = (analysis?.races ?? [])
     .flatMap(({ race, topology, metric, smallestEffect }) =>
       metric === 'rate' && smallestEffect !== null
         ? [{ effect: smallestEffect.adjusted, name: `${race} ${topology}` }]

@@ -12,7 +12,7 @@ import {
 import { type ItemColumn, left, right, type Table, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import type { StandingEntry } from '../judge/standings.ts'
+import type { StandingEntry } from '../judge/ranks.ts'
 import type { CellFigures } from '../result/figures.ts'
 import { ALL_METRICS, METRICS, type Metric } from '../result/metrics.ts'
 import { type Cell, nameOf, type Result } from '../result/result.ts'

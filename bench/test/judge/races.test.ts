@@ -5,7 +5,6 @@ import { near } from '../../../packages/stats/test/near.ts'
 import { analyse } from '../../src/judge/analysis.ts'
 import { stallOf, unsteadyOf } from '../../src/judge/findings.ts'
 import type { Measured } from '../../src/judge/launches.ts'
-import { standingsOf } from '../../src/judge/standings.ts'
 import { isSlower, knowsAll, startsNeeded, verdictOf } from '../../src/judge/verdict.ts'
 import { commentOf, documentOf } from '../../src/report/report.ts'
 import type { Analysis, Finding, PilotRecord, RaceFigures } from '../../src/result/figures.ts'
@@ -23,7 +22,6 @@ import {
   raceOf,
   sliceOf,
 } from '../fixtures/laboratory.ts'
-import { smallRace, withFigures } from '../fixtures/results.ts'
 
 /** What golden results do not have: void cells, missing ones, single heats. Their figures prove the arithmetic. */
 
@@ -142,26 +140,6 @@ test('what NGINX costs is as sure as the noise within launches; without one of i
   near(node?.ratio.value, 0.5 * (1.01 * 0.99 * 1 * 1.005) ** (1 / 4))
   ok((node?.ratio.low ?? 0) > 0.48 && (node?.ratio.high ?? 1) < 0.52, JSON.stringify(node?.ratio))
   near(koa?.ratio.value, 0.5 * 0.99)
-})
-
-describe('standings', () => {
-  test('are in the order of ranks, voided cells last, twins and untried cells left out', () => {
-    const result = smallRace()
-    const untried = { ...cellOf('njs/hello', 'nginx'), skipped: 'there is no njs' }
-    const [standing, ...others] = standingsOf({ ...result, cells: [untried, ...result.cells] })
-    deepEqual(others, [])
-    deepEqual(
-      standing?.entries.map(({ spec, places }) => [spec.title, places.rate?.from, places.rate?.to]),
-      [
-        ['bun', 1, 1],
-        ['node', 2, 3],
-        ['fastify', 2, 3],
-        ['koa', undefined, undefined],
-      ],
-    )
-    const unmeasured = withFigures(result, () => ({ slices: 0, void: null }))
-    for (const nothing of [{ ...result, analysis: null }, unmeasured]) deepEqual(standingsOf(nothing), [])
-  })
 })
 
 describe('a race of commands', () => {

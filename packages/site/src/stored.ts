@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
-import { type Standing, type StandingEntry, standingsOf } from '@startgrid/bench/src/judge/standings.ts'
+import { type Standing, type StandingEntry, standingsOf } from '@startgrid/bench/src/judge/ranks.ts'
 import { ratioText, verdictOf } from '@startgrid/bench/src/report/study.ts'
 import type { ClaimResult } from '@startgrid/bench/src/result/figures.ts'
 import type { Result } from '@startgrid/bench/src/result/result.ts'

@@ -1,4 +1,4 @@
-import type { Standing, StandingEntry } from '@startgrid/bench/src/judge/standings.ts'
+import type { Standing, StandingEntry } from '@startgrid/bench/src/judge/ranks.ts'
 import { type Chart, ratioChart } from '@startgrid/bench/src/report/chart.ts'
 import { drawChart } from '@startgrid/bench/src/report/html/charts.ts'
 import { html, type Markup, prose } from '@startgrid/bench/src/report/html/markup.ts'
