@@ -19,8 +19,6 @@ import type { Program } from './program.ts'
 /** What a run would do, and how long it takes: `--dry-run`. */
 export function describePlan(name: string, experiment: Experiment, result: Result): string {
   const { cells, settings } = result
-  const titleOf = ({ title, cores }: Result['cells'][number]) =>
-    cores.wanted > 1 ? `${title} (${cores.wanted} cores)` : title
   return [
     wrap(
       `${name}: ${plural(settings.heats, 'start')} of every system, about ${formatMinutes(plannedMs(result))} (minutes:seconds) on two cores, if nobody disturbs it.`,
@@ -28,7 +26,7 @@ export function describePlan(name: string, experiment: Experiment, result: Resul
     wrap('The first run on new code also proves the contract of every app: up to half a minute more.'),
     ...(isStudy(experiment) ? [] : describeReach(result)).map((sentence) => wrap(sentence)),
     ...[...Map.groupBy(cells, ({ race }) => race)].map(([race, own]) =>
-      indented(`${race}: ${[...new Set(own.map(titleOf))].join('; ')}`, '  ', COLUMNS),
+      indented(`${race}: ${[...new Set(own.map(({ title }) => title))].join('; ')}`, '  ', COLUMNS),
     ),
     '',
   ].join('\n')

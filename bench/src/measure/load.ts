@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError, type LoadOptions, type LoadPhase } from '@startgrid/loadgen/plan.ts'
-import type { LoadResult } from '@startgrid/loadgen/result.ts'
 import type { GeneratorTeam } from '@startgrid/loadgen/team.ts'
 import { hasExactClock } from '@startgrid/machine/accounts.ts'
 import { isTaken } from '../judge/disturbance.ts'
@@ -102,15 +101,11 @@ export async function measureTrial(
     offered: openLoop?.offered ?? 0,
     achieved: openLoop?.achieved ?? load.rate,
     meanMs: requests > 0 ? latency.mean : null,
-    lag: lag === null || requests === 0 ? null : percentilesOf(lag),
+    lag: requests === 0 ? null : lag,
     histogram: histograms.latency,
     lagHistogram: histograms.lag,
     generatorBound: load.self.bound,
   }
-}
-
-function percentilesOf({ p50, p90, p99, p999, max }: LoadResult['latency']): Trial['lag'] {
-  return { p50, p90, p99, p999, max }
 }
 
 /** Offers one load, and again if bodies differ only in what had not changed before. */

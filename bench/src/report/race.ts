@@ -240,21 +240,14 @@ function pilotNotes(pilot: PilotRecord, finding: Finding | undefined, { cells: [
 
 function ratioSection(finding: Finding): Section {
   const { race, decides, over, under, verdict, whole } = finding
-  const [first, ...others] = ratiosOf(finding).map(({ metric, ratio }) => ({
+  const rows = ratiosOf(finding).map(({ metric, ratio }) => ({
     name: METRICS[metric].name,
     ratio,
     isTested: metric === decides && verdict !== null,
   }))
-  const ofAll = {
-    name: decides === 'rate' ? 'requests / seconds of the whole' : 'CPU / requests of the whole',
-  }
-  const rows = [
-    ...(first === undefined ? [] : [first]),
-    ...(whole === null
-      ? []
-      : [{ ...ofAll, ratio: { value: whole, low: null, high: null }, isTested: false }]),
-    ...others,
-  ]
+  const name = decides === 'rate' ? 'requests / seconds of the whole' : 'CPU / requests of the whole'
+  const ratio = { value: whole ?? 0, low: null, high: null }
+  if (whole !== null) rows.splice(1, 0, { name, ratio, isTested: false })
   return {
     title: `${over} over ${under}: ${race}`,
     table: tableOf(

@@ -92,7 +92,7 @@ export interface Trial extends Stretch {
   /** Mean latency, in milliseconds; null if nothing got a response. */
   meanMs: number | null
   /** How late requests were sent, in milliseconds: the doing of the generator. Null if nothing got a response. */
-  lag: Omit<Latency, 'mean'> | null
+  lag: Pick<Latency, 'p99'> | null
   /** Latencies in nanoseconds as an HdrHistogram V2, compressed, base64; null if there is none. */
   histogram: string | null
   /** Of lag, in the same form. */

@@ -123,9 +123,6 @@ function printOf(system: System, nginx: NginxVersion | null): string {
 
 const MEMORY = new URL('../../.cache/conformance.json', import.meta.url)
 
-/** The newest are kept: fingerprints of changed files never come back. */
-const KEPT = 500
-
 /** Fingerprints of what passed. Losing them costs time only. */
 function remembered(): Set<string> {
   try {
@@ -138,7 +135,7 @@ function remembered(): Set<string> {
 function remember(memory: ReadonlySet<string>): void {
   try {
     mkdirSync(new URL('.', MEMORY), { recursive: true })
-    writeFileSync(MEMORY, JSON.stringify([...memory].slice(-KEPT)))
+    writeFileSync(MEMORY, JSON.stringify([...memory]))
   } catch {
     // A read-only checkout finds everything out each time.
   }

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import type { Progress } from '@startgrid/cli/progress.ts'
 import { compareSamples, type Subject, takeSample } from '@startgrid/machine/accounts.ts'
 import type { Target } from '@startgrid/wire/target.ts'
@@ -44,10 +45,8 @@ export async function orAborted<Value>(
   signal: AbortSignal,
 ): Promise<Value | undefined> {
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
-  const onAbort = () => resolve(undefined)
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  return Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', onAbort))
+  const listener = addAbortListener(signal, () => resolve(undefined))
+  return Promise.race([aborted, promise]).finally(() => listener[Symbol.dispose]())
 }
 
 /** What is started for a cell. @throws {Error} if the experiment has no such system */

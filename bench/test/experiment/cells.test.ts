@@ -4,7 +4,6 @@ import { APPS, ROLES } from '@startgrid/grid/apps.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { fitToMachine, planCells } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
-import { BEYOND, durationFor, shareOf } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
 import { fitPasses } from '../../src/experiment/schedule.ts'
 import { expectedHeatMs, leastTimeMs } from '../../src/experiment/time.ts'
@@ -28,14 +27,6 @@ describe('cells', () => {
     equal(twins.length, 6)
     const other = plan('--only', 'koa/ssr,bun/ssr').cells.find(({ twinOf }) => twinOf !== null)
     deepEqual([other?.app, other?.twinOf], ['koa/ssr#2', 'koa/ssr'], 'without node it is the first app')
-  })
-
-  test('have the warm-up in the first topology of a launch, in others only that of their own path', () => {
-    const { cells } = plan('--only', 'node/hello,bun/hello', '--topology', 'nginx,direct,nginx-tls')
-    const lengths = cells.map(({ title, topology, warmupMs }) => `${title} ${topology} ${warmupMs}`)
-    const [first, ...others] = lengths
-    equal(first, 'node nginx 1000')
-    deepEqual(others.slice(0, 3), ['node direct 250', 'node nginx-tls 250', 'bun nginx 250'])
   })
 
   test('have open loops with --latency: every app in every topology, no twin, no page that NGINX interprets', () => {
@@ -98,24 +89,6 @@ describe('heats', () => {
     const least = leastTimeMs(whole)
     ok(least > 120_000 && least < 240_000, `${least}`)
     ok(least > leastTimeMs({ ...whole, cells: whole.cells.filter(({ role }) => role === 'hello') }))
-  })
-})
-
-describe('an open loop', () => {
-  test('lasts until enough samples lie beyond the percentile over all launches, within its ends', () => {
-    const free = { minMs: 0, maxMs: Number.POSITIVE_INFINITY }
-    for (const [percentile, rate] of [
-      [99, 1000],
-      [99.9, 20_000],
-      [50, 3],
-    ] as const) {
-      const samples = (3 * rate * durationFor(percentile, rate, 1 / 3, free)) / 1000
-      const beyond = samples * (1 - percentile / 100)
-      ok(beyond >= 1.05 * BEYOND && beyond < 1.15 * BEYOND, `${beyond} beyond p${percentile}`)
-    }
-    const span = { minMs: 1000, maxMs: 3000 }
-    deepEqual([durationFor(99, 1e6, 1, span), durationFor(99, 1, 1, span)], [1000, 3000])
-    deepEqual([shareOf(1), shareOf(3), shareOf(4)], [1 / 3, 1 / 3, 1 / 4], 'of so many launches')
   })
 })
 

@@ -8,7 +8,7 @@ import type { Result } from '../../src/result/result.ts'
 import { histogramOf, trialOf, uniform } from '../fixtures/evidence.ts'
 import { LATE, measureOnPaper } from '../fixtures/laboratory.ts'
 
-const late = (ms: number) => ({ p50: 0, p90: 0, p99: ms, p999: ms, max: ms })
+const late = (ms: number) => ({ p99: ms })
 
 /** So many of 1,000 requests were this late. */
 function lags(count: number, ms: number): string {

@@ -16,7 +16,7 @@ export interface Disturbance {
   serverWait: number | null
   /** It was ready to run, but waited for another process, or the host of this virtual machine had stopped its core. */
   generatorWait: number | null
-  /** CPU time of others on the cores of the servers, of all that these have. */
+  /** CPU time of others on the cores of the servers and their SMT siblings, of all that these have. */
   serverForeign: number | null
   generatorForeign: number | null
 }
@@ -83,21 +83,8 @@ export function takeSample({ app, proxy, generator, cores }: Subject): Sample {
 }
 
 /**
- * The time used between two samples, by our processes and by others.
- *
- * *Waiting.* The kernel reports how long a thread was ready to run but waited, though not for whom. On a shared core the app waits
- * while the proxy runs, and a main thread while its own garbage collector runs. Nobody disturbs them then. So the time that our other
- * threads used on this core is subtracted from the main thread's waiting; others caused the rest. This is a lower bound. It is exact
- * for a saturated server, whose main thread always runs or waits. Of several processes, the one with the longest wait counts, because
- * all wait for the same neighbour. The kernel records a wait when it ends.
- *
- * *Foreign CPU* is the working time of a core minus the time of our processes on it: other users, the kernel's threads, this
- * harness, and apps of the heat that are not being measured. The server did not get that time, no matter what used it. Work on an SMT
- * sibling counts like work on the core itself.
- *
- * *A host that stops a core* shows in no account: the kernel neither runs nor waits meanwhile. A generator that polls tells it, because it lacks
- * CPU time. On a busy host such stops took 25 ms, half of a slice. Where the kernel keeps interrupts apart, it always lacks some, which tells
- * nothing.
+ * The time used between two samples, by our processes and by others. A host that stops a core shows in no account; a generator that polls tells it,
+ * because it lacks CPU time. Where the kernel keeps interrupts apart, it always lacks some, which tells nothing.
  * @param pollingSeconds for how long each generator polled, that is, never left its core by itself; 0 if that is not known
  */
 export function compareSamples(
@@ -163,7 +150,10 @@ function totalOf(processes: readonly Spent[] | undefined): number | undefined {
   return processes?.reduce((sum, { cpu }) => sum + cpu, 0)
 }
 
-/** Seconds; see `compareSamples`. */
+/**
+ * Seconds. The kernel does not say for whom a thread waited: our other threads explain as much as they used of this core. All processes wait for the
+ * same neighbour, so the longest wait counts.
+ */
 function unexplainedWait(processes: readonly Spent[]): number {
   const total = totalOf(processes) ?? 0
   return Math.max(0, ...processes.map(({ main }) => main.waiting - (total - main.onCpu)))
@@ -238,8 +228,8 @@ const TICKS_UNCERTAIN = 2 * TICK_SECONDS
 type Spent = ReturnType<typeof spentBy>
 
 /**
- * Seconds that a process used between two readings: all its threads, and its main thread. A new thread started from 0. The time of a thread that has ended is lost and counts as 0.
- * (A difference of sums would subtract its whole life from the other threads.)
+ * Seconds that a process used between two readings: all its threads, and its main thread. A thread that has ended counts as 0: a difference of sums would
+ * subtract its whole life from the others.
  */
 function spentBy(pid: number, before: ProcessAccount | undefined, after: ProcessAccount) {
   const threads = new Map(
