@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process'
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { readCpuTimes } from '@startgrid/machine/machine.ts'
 import { cpuSeconds, listenersOf, processTree } from '@startgrid/machine/processes.ts'
 import { formatAddress } from '@startgrid/nginx/address.ts'
 import type { Figures, ProbeRace } from '../src/result/experiment.ts'
@@ -41,7 +39,7 @@ export function toolRace(
     systems,
     tool: [name, ...argumentsOf(tool), 'URL'].join(' '),
     expectedMs: (warmupSeconds + tool.seconds) * 1000 + 1500,
-    probe: async (system, { quick, signal, onForeign, start }) => {
+    probe: async (system, { quick, signal, start }) => {
       const { target, stop } = await start()
       try {
         if ('socketPath' in target) throw new Error(`${name} does not speak over unix sockets`)
@@ -52,34 +50,15 @@ export function toolRace(
         }
         if (warmupSeconds > 0) await run(warmupSeconds)
         const pids = own.withCpu ? listenersOf(target).flatMap(processTree) : []
-        const end = beginAccount(() => pids)
+        const before = cpuSeconds(pids)
         const { figures, responses } = await run(tool.seconds)
-        const used = end()
-        if (!own.withCpu || !used?.cpuSeconds) return figures
-        // The tool has cores of its own.
-        onForeign(Math.max(0, used.foreign - (own.threads ?? 1) / availableParallelism()))
-        return { ...figures, cpu: used.cpuSeconds / responses }
+        const after = cpuSeconds(pids)
+        if (!own.withCpu || before === undefined || after === undefined) return figures
+        return { ...figures, cpu: (after - before) / responses }
       } finally {
         await stop()
       }
     },
-  }
-}
-
-/** What processes use from now on, and the part of all cores that everybody else does (Linux). @returns undefined while one of them ends */
-export function beginAccount(
-  pidsOf: () => readonly number[],
-): () => { cpuSeconds: number; foreign: number } | undefined {
-  const at = performance.now()
-  const own = cpuSeconds(pidsOf())
-  const all = readCpuTimes().busy
-  return () => {
-    const now = cpuSeconds(pidsOf())
-    if (now === undefined || own === undefined) return undefined
-    const used = now - own
-    const others = (readCpuTimes().busy - all) / 1000 - used
-    const seconds = (performance.now() - at) / 1000
-    return { cpuSeconds: used, foreign: Math.max(0, others / seconds / availableParallelism()) }
   }
 }
 

@@ -18,12 +18,7 @@ const TAKEN_ABOVE = 0.2
  * measured. What it does not say takes nothing.
  */
 export function isTaken(disturbance: Disturbance): boolean {
-  return isTakenPart(worstPart(disturbance))
-}
-
-/** @param part 0 to 1, of the time */
-export function isTakenPart(part: number): boolean {
-  return part > TAKEN_ABOVE
+  return worstPart(disturbance) > TAKEN_ABOVE
 }
 
 /** What counts: all that others did not take; everything if less than half would remain. No cell is void for that: intervals are wider. */

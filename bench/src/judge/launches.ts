@@ -3,7 +3,6 @@ import type { CellFigures } from '../result/figures.ts'
 import type { Heat, Slice } from '../result/heat.ts'
 import type { Metric } from '../result/metrics.ts'
 import type { Cell, Result } from '../result/result.ts'
-import { isTakenPart, keepQuiet } from './disturbance.ts'
 import { whyVoid } from './gates.ts'
 import { type OpenLoops, openLoopsOf } from './latencies.ts'
 import { fitHeat, keptSlices, serverSeconds } from './passes.ts'
@@ -138,16 +137,13 @@ function launchOf(
   }
 }
 
-/** Of a system that a probe measured. Those that others visibly disturbed are left out, unless under half would remain. */
+/** Of a system that a probe measured. */
 function probesOf({ id }: Cell, heats: readonly Heat[]): (Launch | null)[] {
-  const probes = heats.map((heat) => heat.probes.find(({ cell }) => cell === id))
-  const measured = probes.filter((probe) => probe !== undefined)
-  const { kept } = keepQuiet(measured, ({ foreign }) => foreign === null || !isTakenPart(foreign))
-  const nothing = { coreUse: null, otherConnections: null, handshakes: [] }
-  const cpu = { app: null, proxy: null }
-  return probes.map((probe) =>
-    probe !== undefined && kept.includes(probe) ? { logs: logsOf(probe.figures), cpu, ...nothing } : null,
-  )
+  const nothing = { coreUse: null, otherConnections: null, handshakes: [], cpu: { app: null, proxy: null } }
+  return heats.map(({ probes }) => {
+    const probe = probes.find(({ cell }) => cell === id)
+    return probe === undefined ? null : { logs: logsOf(probe.figures), ...nothing }
+  })
 }
 
 function logsOf(figures: { [Name in Metric]?: number | null | undefined } = {}): Launch['logs'] {

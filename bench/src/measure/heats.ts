@@ -201,20 +201,15 @@ async function runProbes(
     const { id, system } = cell
     if (signal.aborted) break
     onProgress(index / cells.length)
-    let foreign: number | null = null
-    const onForeign = (part: number) => {
-      foreign = part
-    }
     try {
       const { heat } = planned
       const figures = await race.probe(system, {
         signal,
         heat,
         quick,
-        onForeign,
         start: () => startAlone(start, cell, signal),
       })
-      record.probes.push({ cell: id, figures, foreign })
+      record.probes.push({ cell: id, figures })
     } catch (error) {
       if (!signal.aborted) record.failures.push({ cell: id, reason: oneLine(error) })
     }

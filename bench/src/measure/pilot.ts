@@ -14,7 +14,7 @@ import type { Server } from '../servers/servers.ts'
 import { CellFailure, type Entrant, measureSlice, tcpCounter } from './load.ts'
 import type { PreparedRun } from './preparation.ts'
 import { whyNotProfiled } from './profiles.ts'
-import { PilotError, type ProofOptions, proveEqual, StartError, workloadsOf } from './proof.ts'
+import { PilotError, type ProofOptions, proveEqual, StartError } from './proof.ts'
 import { LEAST_WARMUP_MS, learnWarmup, WINDOW_MS } from './warmup.ts'
 
 /**
@@ -51,25 +51,19 @@ export async function pilot(
     const without = needsProfiler ? whyNotProfiled(started) : undefined
     if (without !== undefined) throw new UsageError(without)
     progress.say(`${name}: comparing responses, and learning how long the systems need to become warm.`)
-    const { proofs, difference } = await proveEqual(started, race.workload, options)
+    const { proven, difference } = await proveEqual(started, race.workload, options)
     if (difference !== null) progress.say(`${difference.says}${difference.where}.`)
-    const heads = proofs.flatMap(([first]) => first?.head ?? [])
+    const heads = proven.flatMap(({ proofs: [first] }) => first?.head ?? [])
     for (const text of unequalHeads(heads)) warn({ kind: 'race', text })
-    const workloads = workloadsOf(started, race.workload, proofs, options)
-    const entrants = started.map((one, index) => ({
-      ...one,
-      workload: workloads[index] ?? race.workload,
-      generator,
-    }))
+    const entrants = proven.map((one) => ({ ...one, generator }))
     const notRaced = ({ cell }: Entrant, reason: string) =>
       new PilotError(`${cell.title} cannot be raced (${name}): ${reason}.`)
     const track = { signal, beganAt: performance.now() }
     const until = performance.now() + (endsAt - performance.now()) * PILOT_PART
     let windows = 0
-    const warmups = await learnWarmup(entrants, until, async (entrant) => {
+    const warm = await learnWarmup(entrants, until, async (entrant) => {
       const { connections } = entrant.cell
-      const known = proofs[entrants.indexOf(entrant)] ?? []
-      const { responseMs = 0, head } = known[0] ?? {}
+      const { responseMs = 0, head } = entrant.proofs[0] ?? {}
       const droppedBefore = tcpCounter('ListenOverflows') ?? 0
       const slice = await measureSlice(track, entrant, {
         phase: 'warmup',
@@ -94,37 +88,34 @@ export async function pilot(
       const ended = await endOf(entrant.server)
       if (ended !== null) throw notRaced(entrant, ended)
       const { target } = entrant.server
-      const cause = await causeOf(slice.errors, { target, connections, known })
+      const cause = await causeOf(slice.errors, { target, connections, known: entrant.proofs })
       throw notRaced(entrant, cause === undefined ? failure : `${failure}; ${cause}`)
     })
     if (signal.aborted) return undefined
-    const warmupMs = Math.max(LEAST_WARMUP_MS, ...warmups.map(({ ms }) => ms))
-    for (const [index, cell] of cells.entries()) {
-      cell.warmupMs = warmupMs
-      // On a crowded core the same time has fewer requests, and code is compiled by requests.
-      cell.warmupRequests = warmups[index]?.requests ?? 0
-    }
-    const uses = warmups.map(({ coreUse }) => coreUse)
+    const warmupMs = Math.max(LEAST_WARMUP_MS, ...warm.map(({ ms }) => ms))
+    // On a crowded core the same time has fewer requests, and code is compiled by requests.
+    for (const { cell, requests } of warm) Object.assign(cell, { warmupMs, warmupRequests: requests })
+    const uses = warm.map(({ coreUse }) => coreUse)
     const isFull = uses.includes(null) || uses.every((use) => use === null || use >= FULL_CORES)
     return {
       race: {
         ...race,
-        workloads: Object.fromEntries(entrants.map(({ cell, workload }) => [cell.app, workload])),
+        workloads: Object.fromEntries(proven.map(({ cell, workload }) => [cell.app, workload])),
       },
       pace: {
         startMs: servers.startMs ?? 0,
-        rates: new Map(cells.map(({ id }, index) => [id, warmups[index]?.rate ?? 0])),
-        openRate: race.openRate ?? commonRate(warmups.map(({ rate }) => rate)) ?? 1,
+        rates: new Map(warm.map(({ cell, rate }) => [cell.id, rate])),
+        openRate: race.openRate ?? commonRate(warm.map(({ rate }) => rate)) ?? 1,
       },
       record: {
         race: name,
         decides: isFull ? 'rate' : 'cpu',
         warmupMs,
-        systems: cells.map(({ app }, index) => ({
-          system: app,
-          masked: (proofs[index] ?? []).reduce((sum, one) => sum + one.masked, 0),
-          steady: warmups[index]?.steady ?? false,
-          coreUse: uses[index] ?? null,
+        systems: warm.map(({ cell, proofs, steady, coreUse }) => ({
+          system: cell.app,
+          masked: proofs.reduce((sum, one) => sum + one.masked, 0),
+          steady,
+          coreUse,
         })),
         difference: difference?.says ?? null,
       },

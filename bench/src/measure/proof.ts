@@ -16,7 +16,6 @@ import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Workload } from '../result/experiment.ts'
-import type { Cell } from '../result/result.ts'
 import type { Known } from '../servers/command/cause.ts'
 import { differenceOf, expectationOf, type Head, learn, MOST_MASKED } from '../servers/command/equal-work.ts'
 import type { Entrant } from './load.ts'
@@ -57,24 +56,32 @@ interface Proof extends Known {
 
 type Started = Pick<Entrant, 'cell' | 'server'>
 
+/** A system with what it has shown of all paths, and what is asked of it under load. */
+interface Proven extends Started {
+  proofs: Proof[]
+  workload: Workload
+}
+
 /**
  * Whether all systems send the same.
- * @returns of each system the proofs of all its paths
  * @throws {PilotError} if not, and that is not meant
  */
 export async function proveEqual(
   started: readonly Started[],
   asked: Workload,
   options: ProofOptions,
-): Promise<{ proofs: Proof[][]; difference: Different | null }> {
-  const proofs = await Promise.all(started.map((one) => proofsOf(one, asked, options)))
-  const cells = started.map(({ cell }) => cell)
-  const difference = differenceBetween(cells, proofs)
+): Promise<{ proven: Proven[]; difference: Different | null }> {
+  const shown = await Promise.all(
+    started.map(async (one) => ({ ...one, proofs: await proofsOf(one, asked, options) })),
+  )
+  const difference = differenceBetween(shown)
   if (difference !== null && !options.different)
     throw new PilotError(
       `${difference.says}${difference.where}. Equal work comes first: if one was still starting, name a --ready-path; if the difference is meant, add --different-responses.`,
     )
-  return { proofs, difference }
+  const isEqual = () => options.different || differenceBetween(shown) === null
+  const proven = shown.map((one) => ({ ...one, workload: workloadOf(one.proofs, asked, isEqual) }))
+  return { proven, difference }
 }
 
 async function proofsOf(started: Started, asked: Workload, options: ProofOptions): Promise<Proof[]> {
@@ -156,17 +163,15 @@ interface Different {
 }
 
 /** Null if all send what the first one does. */
-function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[][]): Different | null {
-  const [first = [], ...others] = proofs
-  for (const [index, other] of others.entries()) {
-    const one = cells[0]?.title
-    const two = cells[index + 1]?.title
-    const status = first[0]?.status
-    const another = other[0]?.status
+function differenceBetween([first, ...others]: readonly Omit<Proven, 'workload'>[]): Different | null {
+  if (first === undefined) return null
+  for (const other of others) {
+    const [one, two] = [first.cell.title, other.cell.title]
+    const [status, another] = [first.proofs[0]?.status, other.proofs[0]?.status]
     if (status !== another)
       return { says: `${one} responds with status ${status}, ${two} with ${another}`, where: '' }
-    for (const [place, { learnt }] of first.entries()) {
-      const found = differenceOf(learnt.template, other[place]?.learnt.template ?? [])
+    for (const [place, { learnt }] of first.proofs.entries()) {
+      const found = differenceOf(learnt.template, other.proofs[place]?.learnt.template ?? [])
       if (found !== undefined)
         return {
           says: `${one} and ${two} send different bodies`,
@@ -177,39 +182,30 @@ function differenceBetween(cells: readonly Cell[], proofs: readonly Proof[][]): 
   return null
 }
 
-/** What a race asks of each system, with the right responses that it has shown. */
-export function workloadsOf(
-  started: readonly Started[],
-  asked: Workload,
-  proofs: readonly Proof[][],
-  options: ProofOptions,
-): Workload[] {
-  const cells = started.map(({ cell }) => cell)
-  return proofs.map((own): Workload => {
-    const workload: Workload = {
-      ...asked,
-      ...expectationsOf(own, asked),
-      ...(own[0] && { status: own[0].status }),
-      isProven: true,
-      // Of what changes every few seconds or minutes, as caches and clocks do.
-      learnAgain: async (target) => {
-        const before = own.map((proof) => ({ ...proof }))
-        for (const proof of own) await seeAgain(proof, target)
-        const hasChanged = own.some(
-          ({ learnt, isFixed }, index) =>
-            isFixed !== before[index]?.isFixed || learnt.masked !== before[index]?.learnt.masked,
-        )
-        const isEqual = options.different || differenceBetween(cells, proofs) === null
-        if (hasChanged && isEqual && own.every(({ learnt }) => learnt.masked <= MOST_MASKED)) {
-          Object.assign(workload, expectationsOf(own, asked))
-          return true
-        }
-        for (const [index, proof] of own.entries()) Object.assign(proof, before[index])
-        return false
-      },
-    }
-    return workload
-  })
+/** What a race asks of a system, with the right responses that it has shown. @param isEqual whether all send the same, as far as is known now */
+function workloadOf(own: readonly Proof[], asked: Workload, isEqual: () => boolean): Workload {
+  const workload: Workload = {
+    ...asked,
+    ...expectationsOf(own, asked),
+    ...(own[0] && { status: own[0].status }),
+    isProven: true,
+    // Of what changes every few seconds or minutes, as caches and clocks do.
+    learnAgain: async (target) => {
+      const before = own.map((proof) => ({ ...proof }))
+      for (const proof of own) await seeAgain(proof, target)
+      const hasChanged = own.some(
+        ({ learnt, isFixed }, index) =>
+          isFixed !== before[index]?.isFixed || learnt.masked !== before[index]?.learnt.masked,
+      )
+      if (hasChanged && isEqual() && own.every(({ learnt }) => learnt.masked <= MOST_MASKED)) {
+        Object.assign(workload, expectationsOf(own, asked))
+        return true
+      }
+      for (const [index, proof] of own.entries()) Object.assign(proof, before[index])
+      return false
+    },
+  }
+  return workload
 }
 
 async function seeAgain(proof: Proof, target: Target): Promise<void> {

@@ -36,38 +36,34 @@ interface Warmup {
  * How long systems need to become warm, measured in turns.
  * @param until `performance.now()` when it has to be over, steady or not
  */
-export async function learnWarmup(
-  entrants: readonly Entrant[],
+export async function learnWarmup<One extends Entrant>(
+  entrants: readonly One[],
   until: number,
-  measure: (entrant: Entrant) => Promise<Slice | undefined>,
-): Promise<Warmup[]> {
+  measure: (entrant: One) => Promise<Slice>,
+): Promise<(One & Warmup)[]> {
   const random = createRandom(1)
-  const slices = entrants.map((): Slice[] => [])
+  const all = entrants.map((entrant) => ({ entrant, slices: [] as Slice[] }))
   for (let window = 0; window < MOST_WINDOWS; window++) {
     // Each until it is steady: noise makes it rare that all are at once.
-    const open = [...entrants.keys()].filter((index) => !isSteady((slices[index] ?? []).map(costOf)))
+    const open = all.filter(({ slices }) => !isSteady(slices.map(costOf)))
     if (open.length === 0 || (window > 0 && performance.now() > until)) break
-    for (const index of shuffle(open, random)) {
-      const entrant = entrants[index]
-      const slice = entrant && (await measure(entrant))
-      if (slice === undefined) return []
-      slices[index]?.push(slice)
-    }
+    for (const { entrant, slices } of shuffle(open, random)) slices.push(await measure(entrant))
   }
-  return slices.map((own, index) => {
-    const costs = own.map(costOf)
+  return all.map(({ entrant, slices }) => {
+    const costs = slices.map(costOf)
     const warm = median(costs.slice(-LAST))
     const from = costs.findIndex((cost) => cost <= warm * (1 + WARM))
-    const { cores = { wanted: 1, given: 1 } } = entrants[index]?.cell ?? {}
-    const uses = own.slice(-LAST).map((slice) => {
+    const last = slices.slice(-LAST)
+    const uses = last.map((slice) => {
       const { app } = slice.cpuSeconds
-      return app && Math.min(1, coreUse(app, slice, cores))
+      return app && Math.min(1, coreUse(app, slice, entrant.cell.cores))
     })
     return {
+      ...entrant,
       ms: (from + 1) * WINDOW_MS,
-      requests: own.slice(0, from + 1).reduce((sum, slice) => sum + slice.requests, 0),
+      requests: slices.slice(0, from + 1).reduce((sum, slice) => sum + slice.requests, 0),
       steady: isSteady(costs),
-      rate: mean(own.slice(-LAST).map(({ requests, seconds }) => requests / seconds)),
+      rate: mean(last.map(({ requests, seconds }) => requests / seconds)),
       coreUse: uses.some((use) => use === null) ? null : Math.max(...uses.map((use) => use ?? 0)),
     }
   })

@@ -1,4 +1,4 @@
-import { formatCost, formatMicros } from '@startgrid/cli/numbers.ts'
+import { formatCost, formatMicros, orUnknown } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { capital } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
@@ -90,14 +90,14 @@ export function costSections(record: Result): Section[] {
         right<Row>(
           costs.unit === undefined ? 'CPU µs (95 %)' : `${amount} ${costs.unit}s`,
           0,
-          ({ curve, format }) => textOf(costAt(curve, amount), format),
+          ({ curve, format }) => orUnknown(costAt(curve, amount), format),
         ),
       ),
       ...(costs.unit === undefined
         ? []
         : [
-            right<Row>('fixed', 0, ({ curve, format }) => textOf(curve.fixed, format)),
-            right<Row>(`per ${costs.unit}`, 0, ({ curve, format }) => textOf(curve.perUnit, format)),
+            right<Row>('fixed', 0, ({ curve, format }) => orUnknown(curve.fixed, format)),
+            right<Row>(`per ${costs.unit}`, 0, ({ curve, format }) => orUnknown(curve.perUnit, format)),
           ]),
     ])
     return { title: `${capital(costs.title)}: µs of CPU per request (95 %)`, table, notes: [] }
@@ -109,10 +109,6 @@ const costAt = ({ points }: CostCurve, amount: number) => points.find((one) => o
 /** `hello`, `a page of 50 items` */
 function nameOf({ title, unit, shown }: Costs): string {
   return unit === undefined ? title : `${title} of ${shown} ${unit}s`
-}
-
-function textOf(interval: Interval | null | undefined, format: (interval: Interval) => string): string {
-  return interval === null || interval === undefined ? '' : format(interval)
 }
 
 /** `14.2 (13.9–14.5)`; a cost is not below 0. */

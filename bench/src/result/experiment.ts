@@ -188,8 +188,6 @@ export interface ProbeContext {
   heat: number
   /** `--quick`: a shorter measurement will do. */
   quick: boolean
-  /** To be told which part of all cores others used meanwhile, 0 to 1, where it is known: such a launch is measured again. */
-  onForeign(part: number): void
   /** Starts the system on all cores. @throws {Error} with a sentence */
   start(): Promise<{ target: Target; stop(): Promise<unknown> }>
 }

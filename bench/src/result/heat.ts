@@ -104,6 +104,4 @@ export interface Trial extends Stretch {
 export interface Probe {
   cell: string
   figures: Figures
-  /** Part of all cores that others used meanwhile, 0 to 1; null where it is not known. */
-  foreign: number | null
 }

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { processTree } from '@startgrid/machine/processes.ts'
+import { cpuSeconds, processTree } from '@startgrid/machine/processes.ts'
 import type { Figures, ProbeContext } from '../../src/result/experiment.ts'
-import { beginAccount } from '../tool.ts'
 
 /** The source has 500,000. So many take some seconds here. */
 const MESSAGES = { quick: 40_000, full: 200_000 } as const
@@ -21,7 +20,7 @@ const PROGRAM = fileURLToPath(new URL('bm.ts', import.meta.url))
  */
 export async function measureMessages(
   { runtime, size }: { runtime: 'node' | 'bun'; size: number },
-  { signal, quick, onForeign }: Pick<ProbeContext, 'signal' | 'quick' | 'onForeign'>,
+  { signal, quick }: Pick<ProbeContext, 'signal' | 'quick'>,
   messages: number = quick ? MESSAGES.quick : MESSAGES.full,
 ): Promise<Figures> {
   signal.throwIfAborted()
@@ -30,11 +29,10 @@ export async function measureMessages(
     env: { ...process.env, NODE_ENV: 'production', LC_ALL: 'en_US.UTF-8' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const end = beginAccount(() => processTree(child.pid ?? 0))
-  let used = end()
+  let used: number | undefined
   // Its processes end with its last line, and their accounts with them.
   const reading = setInterval(() => {
-    used = end() ?? used
+    used = cpuSeconds(processTree(child.pid ?? 0)) ?? used
   }, 50)
   const kill = () => killGroup(child.pid)
   signal.addEventListener('abort', kill, { once: true })
@@ -48,8 +46,7 @@ export async function measureMessages(
     const [, rate] = /^Processing rate: ([\d,.]+) /m.exec(output) ?? []
     if (rate === undefined)
       throw new Error(`qoper8-cp on ${runtime} has no rate: ${oneLine(complaint) || 'it ended early'}`)
-    if (used) onForeign(used.foreign)
-    return { rate: Number(rate.replaceAll(',', '')), ...(used && { cpu: used.cpuSeconds / messages }) }
+    return { rate: Number(rate.replaceAll(',', '')), ...(used && { cpu: used / messages }) }
   } finally {
     clearInterval(reading)
     signal.removeEventListener('abort', kill)

@@ -101,7 +101,7 @@ test('a probe and a load may be compared: two means, each with its own spread', 
   const probed = (...rates: number[]) => {
     const heats = rates.map((rate, index) => ({
       ...newHeat({ race: 'tool', heat: index + 1 }),
-      probes: [{ cell: 'tool fast', figures: { rate }, foreign: null }],
+      probes: [{ cell: 'tool fast', figures: { rate } }],
     }))
     return analyseStudy(study, { ...result, heats: [...result.heats, ...heats] }).claims[0]
   }

@@ -50,7 +50,6 @@ const TINY: Study = {
     },
     probed: { title: 'probed' },
     failing: { title: 'failing' },
-    disturbed: { title: 'disturbed' },
     lacking: { title: 'lacking', lacks: (download) => (download ? null : 'it would be a download') },
   },
   races: {
@@ -61,9 +60,8 @@ const TINY: Study = {
       openLoop: ['node', 'broken'],
     },
     probes: {
-      systems: ['probed', 'failing', 'disturbed', 'lacking'],
-      probe: async (system, { onForeign }) => {
-        if (system === 'disturbed') onForeign(0.3)
+      systems: ['probed', 'failing', 'lacking'],
+      probe: async (system) => {
         if (system === 'failing') throw new Error('It does not work.\n    at a line')
         return { rate: 100 }
       },
@@ -102,12 +100,10 @@ test('two heats of a real study: slices, open loops, probes, and what failed', a
       ok(requests > 0 && (detail?.bytes ?? 0) > 0)
     }
   }
-  deepEqual(whyRunFailed(result), ['tiny: 3 of 6 cells could not be run, or responded wrongly: exit code 1.'])
+  deepEqual(whyRunFailed(result), ['tiny: 3 of 5 cells could not be run, or responded wrongly: exit code 1.'])
   const find = (name: string) => result.analysis?.cells.find(({ system }) => system === name)
   equal(find('probed')?.figures.rate?.value.toFixed(6), '100.000000')
   equal(find('failing')?.void, 'It does not work')
-  equal(find('disturbed')?.void, null, 'a neighbour voids nothing')
-  equal(find('disturbed')?.launches, 2, 'all count where all were disturbed')
   match(find('broken')?.void ?? '', /^it did not start: node\/nothing ended with 1/)
   match(find('unproven')?.void ?? '', /^it breaks the contract: .*TRUST_PROXY is not valid/)
   const failed = hello.flatMap(({ failures }) => failures.map(({ cell }) => cell))

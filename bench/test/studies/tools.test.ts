@@ -10,7 +10,7 @@ import { measureMessages } from '../../studies/worker-pool/messages.ts'
 
 /** What measures in place of our generator: the tools of the sources, and probes. */
 
-const context = (signal = new AbortController().signal) => ({ signal, quick: true, heat: 1, onForeign() {} })
+const context = (signal = new AbortController().signal) => ({ signal, quick: true, heat: 1 })
 const { signal } = context()
 const withoutWrk = spawnSync('wrk', ['--version']).error !== undefined && 'wrk is not installed'
 const AUTOCANNON: Tool = { name: 'autocannon', connections: 4, seconds: 1, path: '/' }

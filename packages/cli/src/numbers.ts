@@ -97,7 +97,7 @@ export function formatRank({ from, to }: { from: number; to: number }): string {
 }
 
 /** Formats a value that may be unknown. */
-export function orUnknown(value: number | null | undefined, format: (value: number) => string): string {
+export function orUnknown<Value>(value: Value | null | undefined, format: (value: Value) => string): string {
   return value === null || value === undefined ? UNKNOWN : format(value)
 }
 

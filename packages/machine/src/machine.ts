@@ -44,9 +44,8 @@ export function describeMachine({ cpu, cores, memoryBytes, os: system, kernel, g
 }
 
 /** Milliseconds of all cores together, since the machine started. */
-export function readCpuTimes(): { busy: number; total: number } {
-  let busy = 0
-  let total = 0
+function readCpuTimes(): { busy: number; total: number } {
+  let [busy, total] = [0, 0]
   for (const { times } of os.cpus()) {
     const used = times.user + times.nice + times.sys + times.irq
     busy += used
