@@ -1,4 +1,5 @@
 import { type Interval, meanInterval } from '@startgrid/stats/estimate.ts'
+import { sum } from '@startgrid/stats/moments.ts'
 import type { Result } from '../result/result.ts'
 import type { Commit, Since, Start, Step } from '../result/since.ts'
 import { judgeCells, type Launch, type Measured } from './launches.ts'
@@ -43,11 +44,11 @@ function posteriorOf(commits: readonly Commit[]): Posterior {
     }),
   )
   const most = Math.max(...found.map(({ log }) => log))
-  const all = sumOf(found.map(({ log }) => Math.exp(log - most)))
+  const all = sum(found.map(({ log }) => Math.exp(log - most)))
   const spread = (isOf: (one: { first: number; second: number }, segment: number) => boolean) =>
     sizes.flatMap((size, segment) => {
       const own = found.filter((one) => isOf(one, segment)).map(({ log }) => Math.exp(log - most))
-      return Array.from({ length: size }, () => sumOf(own) / all / size)
+      return Array.from({ length: size }, () => sum(own) / all / size)
     })
   return {
     only: spread(({ first, second }, segment) => first === segment && second === segment),
@@ -101,7 +102,7 @@ export function isSettled(commits: readonly Commit[], commit: Commit): boolean {
 
 /** Whether a commit is like the good end, like the bad one, or between, and how probable that is. */
 function placeOf({ only, first, second }: Posterior, index: number) {
-  const upTo = (steps: readonly number[]) => sumOf(steps.slice(0, index + 1))
+  const upTo = (steps: readonly number[]) => sum(steps.slice(0, index + 1))
   const bad = upTo(only) + upTo(second)
   const between = upTo(first) - upTo(second)
   const places = { good: 1 - bad - between, bad, between }
@@ -124,9 +125,9 @@ export function describePlace(
 /** What was found, sure or not. */
 export function sinceOf(commits: readonly Commit[]): Since {
   const { only, first, second } = posteriorOf(commits)
-  const several = sumOf(first)
+  const several = sum(first)
   const stepOf = (steps: readonly number[], changes: readonly number[]): Step => {
-    let left = SURE * sumOf(steps)
+    let left = SURE * sum(steps)
     const set = [...commits.keys()]
       .sort((a, b) => (steps[b] ?? 0) - (steps[a] ?? 0))
       .filter((index) => {
@@ -157,10 +158,6 @@ function ratioOf(logs: readonly number[]): Interval | null {
   if (logs.length < 2) return null
   const { value, low, high } = meanInterval(logs)
   return { value: Math.exp(value), low: low && Math.exp(low), high: high && Math.exp(high) }
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, one) => sum + one, 0)
 }
 
 /** Of a race of the good end, a commit and the bad end. */

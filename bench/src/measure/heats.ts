@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatMinutes, formatShort } from '@startgrid/cli/numbers.ts'
 import { oneLine, plural } from '@startgrid/cli/text.ts'
+import { sum } from '@startgrid/stats/moments.ts'
 import { createRandom, shuffle } from '@startgrid/stats/random.ts'
 import { type PlannedHeat, planHeats } from '../experiment/cells.ts'
 import { expectedRaceMs, LEAST_HEATS, type Pace } from '../experiment/time.ts'
@@ -55,7 +56,7 @@ export async function runHeats(
     if (signal.aborted || next === undefined || (isOfCommands && mayEnd(next))) return
     if (next.heat > (isOfCommands ? 0 : LEAST_HEATS) && next.expectedMs > leftMs)
       return warnOfDropped(run, asked, open, leftMs)
-    const expectedMs = sumOf(open)
+    const expectedMs = sum(open.map((heat) => heat.expectedMs))
     if (isFirst) {
       const most = looks.length > 1 ? 'At most ' : ''
       progress.say(
@@ -65,7 +66,7 @@ export async function runHeats(
     }
     const title = experiment.name === '' ? '' : `${experiment.name}, `
     const step = `${title}${next.race}, heat ${next.heat} of ${count}`
-    const before = spentMs(result)
+    const before = sum(result.heats.map(({ seconds }) => seconds * 1000))
     const total = before + expectedMs
     const isDone = await runOne(run, {
       planned: next,
@@ -126,19 +127,14 @@ function warnOfDropped(
   const [first] = dropped
   const maxTimeMs = result.settings.maxTimeMs ?? 0
   if (first === undefined) return
-  result.enoughMs = shareOf(result) * Math.ceil((maxTimeMs - leftMs + sumOf(dropped)) / 10_000) * 10_000
+  result.enoughMs =
+    shareOf(result) *
+    Math.ceil((maxTimeMs - leftMs + sum(dropped.map(({ expectedMs }) => expectedMs))) / 10_000) *
+    10_000
   warn({
     kind: 'time',
     text: `Time was up after ${formatShort(maxTimeMs / 60_000)} minutes: heats from number ${first.heat} on were dropped, so intervals are wider. --max-time ${result.enoughMs / 1000}s would be enough.`,
   })
-}
-
-function sumOf(heats: readonly OpenHeat[]): number {
-  return heats.reduce((sum, { expectedMs }) => sum + expectedMs, 0)
-}
-
-function spentMs({ heats }: Result): number {
-  return heats.reduce((sum, { seconds }) => sum + seconds * 1000, 0)
 }
 
 /** Those of a race that can be measured. What failed stays void: measuring it again would only cost time. */

@@ -1,4 +1,5 @@
 import { readThreads } from '@startgrid/machine/accounts.ts'
+import { sum } from '@startgrid/stats/moments.ts'
 import { isProbe } from '../result/experiment.ts'
 import type { Finding } from '../result/figures.ts'
 import { mergeTrees, type ProfiledStart, packTree, type Tree } from '../result/profile.ts'
@@ -107,7 +108,7 @@ async function takeTurns(course: Course, start: number): Promise<ProfiledStart[]
   const plain = await takeTurn()
   const cpu: Map<Entrant, Taken>[] = []
   const samplesOf = (one: Entrant) =>
-    sumOf(cpu.flatMap((taken) => taken.get(one)?.tree.map(({ count }) => count) ?? []))
+    sum(cpu.flatMap((taken) => taken.get(one)?.tree.map(({ count }) => count) ?? []))
   const isShort = (one: Entrant) => samplesOf(one) < ENOUGH_SAMPLES
   while (cpu.length < MOST_SLICES && course.entrants.some(isShort)) cpu.push(await takeTurn('cpu'))
   const bytes = await takeTurn('heap')
@@ -148,11 +149,5 @@ async function take(course: Course, entrant: Entrant, turn: number, kind?: Profi
 
 /** Seconds so far. */
 function cpuOfThreads(profiler: Profiler): number {
-  return sumOf(
-    profiler.threads().map(({ pid, tid }) => (readThreads(pid)?.get(String(tid))?.onCpu ?? 0) / 1e9),
-  )
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, one) => sum + one, 0)
+  return sum(profiler.threads().map(({ pid, tid }) => (readThreads(pid)?.get(String(tid))?.onCpu ?? 0) / 1e9))
 }

@@ -65,21 +65,24 @@ function beforeOf(commits: Since['commits'], step: Step | undefined, { experimen
 
 export function chartOfSince({ commits, steps }: Since, { experiment }: Result): Chart | undefined {
   const [good = ''] = Object.keys(experiment.systems)
-  const dots = commits.flatMap(({ hash, title, ratio, probability }) => {
-    const name = `${hash.slice(0, 7)} ${cut(title, 20)} ${formatPart(probability)}`
+  const dots = commits.flatMap(({ hash, ratio, probability }) => {
+    // A longer name would make the letters small on a phone.
+    const name = `${hash.slice(0, 7)} ${formatPart(probability)}`
     return ratio === null ? [] : { ...ratio, name, leads: steps.some(({ set }) => set[0] === hash) }
   })
   return ratioChart({
     title: `Commits that were raced, the oldest first, as a part of the speed of ${good}`,
     caption:
-      'With 95 % intervals. Beside the title, how probable it is that the change came with this commit. The scale is logarithmic.',
+      'With 95 % intervals. Beside each commit, how probable it is that the change came with this commit. The scale is logarithmic.',
     label: 'speed',
     panels: [{ title: 'Speed', dots }],
   })
 }
 
-function cut(title: string, most = 26): string {
-  return title.length > most ? `${title.slice(0, most - 1)}…` : title
+const LONGEST_TITLE = 26
+
+function cut(title: string): string {
+  return title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title
 }
 
 /** Of other commits there is nothing to say. */

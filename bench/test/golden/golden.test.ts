@@ -14,8 +14,8 @@ import { formatTerminal } from '../../src/report/terminal.ts'
 import type { Study } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
 import type { Result } from '../../src/result/result.ts'
-import { histogramOf } from '../fixtures/evidence.ts'
 import { golden, NAMES } from '../fixtures/golden.ts'
+import { histogramOf } from '../fixtures/laboratory.ts'
 
 /**
  * Small stored results of every kind, their figures and their reports. Figures change with the estimator alone. Texts may change on purpose:

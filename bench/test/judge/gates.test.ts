@@ -7,6 +7,7 @@ import { type Evidence, whyVoid, wrongCells } from '../../src/judge/gates.ts'
 import { newHeat } from '../../src/measure/heat.ts'
 import type { Slice } from '../../src/result/heat.ts'
 import type { Result, Warning } from '../../src/result/result.ts'
+import { golden, withTrials } from '../fixtures/golden.ts'
 import {
   createEvidence,
   createLaunch,
@@ -15,8 +16,7 @@ import {
   QUIET,
   SILENT,
   trialOf,
-} from '../fixtures/evidence.ts'
-import { golden, withTrials } from '../fixtures/golden.ts'
+} from '../fixtures/laboratory.ts'
 import { rateResult } from '../fixtures/results.ts'
 
 /** @param found all of it, or what it matches; null: the number counts */

@@ -5,8 +5,7 @@ import { isTimely, whyNotKept, whyWrong } from '../../src/judge/gates.ts'
 import { isMeanSpoiled, isSpoiled, openLoopsOf, valueAt } from '../../src/judge/latencies.ts'
 import type { Trial } from '../../src/result/heat.ts'
 import type { Result } from '../../src/result/result.ts'
-import { histogramOf, trialOf, uniform } from '../fixtures/evidence.ts'
-import { LATE, measureOnPaper } from '../fixtures/laboratory.ts'
+import { histogramOf, LATE, measureOnPaper, trialOf, uniform } from '../fixtures/laboratory.ts'
 
 const late = (ms: number) => ({ p99: ms })
 

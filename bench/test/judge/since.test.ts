@@ -221,7 +221,7 @@ test('reports have a row per commit, with its speed and how probable it is; star
   )
   match(document.summary[0] ?? '', /^Before it, c011 has 0\.\d{3}–1\.\d{3} times the speed of before\.$/)
   match(formatMarkdown(document), /^\| \*\*c012\*\* +\| Change c012 .*\| +(?:9\d|\\>99) % \|$/m)
-  match(formatHtml(document), /aria-label="Speed\. .*c012 Change c012 (?:9\d|&gt;99) % 0\.8\d \(/)
+  match(formatHtml(document), /aria-label="Speed\. .*c012 (?:9\d|&gt;99) % 0\.8\d \(/)
   const own = startsOf(golden('commands'))
   equal(own.length, golden('commands').heats.length)
   ok(own.every((start) => start.length === 3 && start.every((log) => log > 0)))

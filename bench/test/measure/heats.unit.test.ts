@@ -13,8 +13,15 @@ import type { ProbeRace } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
 import type { Cell, Warning } from '../../src/result/result.ts'
 import type { Server } from '../../src/servers/servers.ts'
-import { fakeGenerator, histogramOf, uniform } from '../fixtures/evidence.ts'
-import { LATE, measureOnPaper, PAPER, paperSliceOf } from '../fixtures/laboratory.ts'
+import {
+  fakeGenerator,
+  histogramOf,
+  LATE,
+  measureOnPaper,
+  PAPER,
+  paperSliceOf,
+  uniform,
+} from '../fixtures/laboratory.ts'
 
 /** Heats without servers and without load: nothing takes time but what a test adds to the clock. */
 

@@ -13,7 +13,7 @@ import { PilotError } from '../../src/measure/proof.ts'
 import { fitsLatencies, planStarts } from '../../src/measure/race.ts'
 import type { LoadRace } from '../../src/result/experiment.ts'
 import type { Server } from '../../src/servers/servers.ts'
-import { fakeGenerator } from '../fixtures/evidence.ts'
+import { fakeGenerator } from '../fixtures/laboratory.ts'
 
 /** What a pilot refuses of servers in this process; no load is offered, it fails as it is told. */
 

@@ -37,25 +37,9 @@ describe('a commit in a directory of its own', () => {
   let place = ''
   let repository = ''
   const env = { ...process.env } // some tests change it
+  const settings = '-c core.hooksPath=/dev/null -c user.name=a -c user.email=a@b'.split(' ')
   const git = (...args: string[]) =>
-    execFileSync(
-      'git',
-      [
-        '-C',
-        repository,
-        '-c',
-        'core.hooksPath=/dev/null',
-        '-c',
-        'user.name=a',
-        '-c',
-        'user.email=a@b',
-        ...args,
-      ],
-      {
-        encoding: 'utf8',
-        env,
-      },
-    )
+    execFileSync('git', ['-C', repository, ...settings, ...args], { encoding: 'utf8', env })
   const write = (files: Readonly<Record<string, unknown>>) => {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(repository, path)), { recursive: true })

@@ -1,12 +1,16 @@
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
 /** Arithmetic mean; NaN without values. */
 export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
+  return sum(values) / values.length
 }
 
 /** Sample variance, with n − 1; NaN without two values. */
 export function sampleVariance(values: readonly number[]): number {
   const centre = mean(values)
-  return values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1)
+  return sum(values.map((value) => (value - centre) ** 2)) / (values.length - 1)
 }
 
 /** Of an even number of values, the mean of the middle two; NaN without values. */
