@@ -86,14 +86,12 @@ export function busyWarnings(share: number): MachineWarning[] {
  * @param root for tests: the directory that has proc and sys
  */
 export function guestWarnings(root = ''): MachineWarning[] {
-  const [vendor, product] = ['sys_vendor', 'product_name'].map((name) =>
-    readText(`${root}/sys/class/dmi/id/${name}`).trim(),
-  )
-  const firmware = `${vendor} ${product}`.trim()
+  const firmware = ['sys_vendor', 'product_name'].map((name) => readText(`${root}/sys/class/dmi/id/${name}`))
   const isGuest =
     /^flags\s*:.*\bhypervisor\b/m.test(readText(`${root}/proc/cpuinfo`)) ||
-    /KVM|QEMU|VMware|VirtualBox|Virtual Machine|Parallels|Google Compute/i.test(firmware)
-  const text = `This is a virtual machine (${firmware || 'its CPU says so'}). What other guests of its host do is not visible here. Measure again at another time before you trust a close difference.`
+    /KVM|QEMU|VMware|VirtualBox|Virtual Machine|Parallels|Google Compute/i.test(firmware.join(' '))
+  const text =
+    'This is a virtual machine. What other guests of its host do is not visible here. Measure again at another time before you trust a close difference.'
   return isGuest ? [{ kind: 'host', text }] : []
 }
 

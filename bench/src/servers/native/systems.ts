@@ -64,7 +64,10 @@ export async function startSystems(entrants: readonly Entrant[], cores: Settings
     apps.set(name, await startCopies(first, directory))
   })
   // Only now: on one core, seven apps took 6.4 s to listen instead of 2.6.
-  for (const [name, [first]] of Map.groupBy(withApp, launchOf)) keepTo(first?.cpus, apps.get(name) ?? [])
+  for (const [name, [first]] of Map.groupBy(withApp, launchOf)) {
+    const pids = (apps.get(name) ?? []).flatMap(({ ready }) => processTree(ready.pid))
+    if (first?.cpus !== undefined) pin(pids, first.cpus)
+  }
   const behind = entrants.filter(({ cell, system }) => system.nginx !== undefined && !failures.has(cell.id))
   await startGroups(behind, nginxKey, failures, async (own) => {
     const instance = await startNginx(own, apps)
@@ -140,15 +143,6 @@ async function startCopies({ cell, system }: Entrant, directory: string): Promis
     throw failed.reason
   }
   return started
-}
-
-/** With what starts an app. */
-function keepTo(cpus: string | undefined, copies: readonly Launch[]): void {
-  if (cpus !== undefined)
-    pin(
-      copies.flatMap(({ ready }) => processTree(ready.pid)),
-      cpus,
-    )
 }
 
 async function startNginx(
