@@ -50,10 +50,8 @@ export function warmupRequests({ framework, role }: Warmed, warmupMs: number): n
 const LONGEST_WARMUP_MS = 1500
 
 /**
- * Milliseconds of load after a launch that are discarded.
- *
- * hello and status cost 2.2 to 3.4 times the final CPU per request in their first slice. On Node they are within 5 % of it in the fourth or
- * fifth, and a page in the sixth. Bun's is 7.3, 1.5, 1.4, then warm. njs compiles nothing.
+ * Milliseconds of load after a launch that are discarded. On Node, hello and status are within 5 % of their final CPU per request in the fourth or fifth
+ * slice, and a page in the sixth. njs compiles nothing.
  */
 export function warmupOf({ framework, role }: Warmed): number {
   return entryOf(framework)?.warmUpMs?.[role] ?? LONGEST_WARMUP_MS

@@ -18,10 +18,6 @@ const EXPECTED_MS = 8000
 /** Of a start: six of them tell 0.5 % of a request from counting noise in a function that has 2 %. A busy core gives less. */
 const ENOUGH_SAMPLES = 4000
 const MOST_SLICES = 8
-/** Why nothing is said of functions. */
-const NOT_LOADED =
-  'Functions can be named only for servers whose process loads our profiler (Node 18 or later, which keeps NODE_OPTIONS)'
-
 /** Profiles the pairs of these findings. What it finds is in the result. */
 export async function profileRaces(run: HeatsRun, findings: readonly Finding[]): Promise<void> {
   const { result, progress, signal } = run
@@ -83,7 +79,10 @@ async function profilePair(
 /** @returns the sentence that names who did not load the profiler; undefined if all did */
 export function whyNotProfiled(started: readonly Pick<Entrant, 'cell' | 'server'>[]): string | undefined {
   const without = started.find(({ server }) => !server.profiler?.threads().length)
-  return without && `${NOT_LOADED}; ${without.cell.title} did not.`
+  return (
+    without &&
+    `Functions can be named only for servers whose process loads our profiler (Node 18 or later, which keeps NODE_OPTIONS); ${without.cell.title} did not.`
+  )
 }
 
 interface Taken {
