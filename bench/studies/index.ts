@@ -1,6 +1,5 @@
 import type { Study } from '../src/result/experiment.ts'
 import { clusterStudy } from './cluster/study.ts'
-import { expressOnBun } from './express-on-bun/study.ts'
 import { expressToFastify } from './express-to-fastify/study.ts'
 import { fastifyReadme } from './fastify-readme/study.ts'
 import { howMuchItMatters } from './how-much-it-matters/study.ts'
@@ -8,6 +7,7 @@ import { nginxProxy } from './nginx-proxy/study.ts'
 import { njsVsNode } from './njs-vs-node/study.ts'
 import { overhead } from './overhead/study.ts'
 import { reverseProxy } from './reverse-proxy/study.ts'
+import { runtimes } from './runtimes/study.ts'
 import { startup } from './startup/study.ts'
 import { streaming } from './streaming/study.ts'
 import { upgrades } from './upgrades/study.ts'
@@ -22,7 +22,7 @@ export const PUBLISHED: readonly Study[] = [
   expressToFastify,
   reverseProxy,
   streaming,
-  expressOnBun,
+  runtimes,
   fastifyReadme,
   upgrades,
 ]

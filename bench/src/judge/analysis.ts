@@ -109,7 +109,7 @@ function peakMemory(heats: readonly Heat[], race: string, app: string): number |
   return peaks.length === 0 ? null : Math.max(...peaks)
 }
 
-function stepOf({ what, race, from, to }: Step, comparisons: Comparisons): StepResult {
+function stepOf({ what, race, from, to, ratios }: Step, comparisons: Comparisons): StepResult {
   const before = comparisons.value(race, 'cpu', from)
   const after = comparisons.value(race, 'cpu', to)
   return {
@@ -120,5 +120,8 @@ function stepOf({ what, race, from, to }: Step, comparisons: Comparisons): StepR
     cpu: before && after && { from: before.value, to: after.value },
     // Where the system does not tell CPU time, a busy core has a time per response.
     ratio: comparisons.ratio(race, 'cpu', to, from) ?? comparisons.ratio(race, 'rate', from, to),
+    ...(ratios && {
+      ratios: Object.fromEntries(ratios.map((metric) => [metric, comparisons.ratio(race, metric, to, from)])),
+    }),
   }
 }

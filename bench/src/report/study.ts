@@ -2,7 +2,8 @@ import { formatEnds, formatRatio, formatRatioInterval, orUnknown, UNKNOWN } from
 import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
 import { capital, plural } from '@startgrid/cli/text.ts'
 import { isProbe, type Race, type Study } from '../result/experiment.ts'
-import type { ClaimResult, Verdict } from '../result/figures.ts'
+import type { ClaimResult, StepResult, Verdict } from '../result/figures.ts'
+import { METRICS, type Metric } from '../result/metrics.ts'
 import type { Cell, Result } from '../result/result.ts'
 import { type Chart, ratioChart } from './chart.ts'
 import { costChart, costSections, costSentences, signed } from './costs.ts'
@@ -64,7 +65,9 @@ function titleOf(race: string, own: Race | undefined, cells: readonly Cell[]): s
 /** What each thing costs, if the study takes something apart. */
 function stepSections(result: Result): Section[] {
   const steps = result.analysis?.steps ?? []
-  if (steps.length === 0) return []
+  const [first] = steps
+  if (first === undefined) return []
+  if (first.ratios !== undefined) return [ratiosSection(result, steps, first.ratios)]
   const table = tableOf(steps, [
     left('what', 0, ({ what }) => what),
     right('CPU µs', 0, ({ cpu }) => (cpu === null ? UNKNOWN : signed(cpu.to - cpu.from))),
@@ -72,6 +75,25 @@ function stepSections(result: Result): Section[] {
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
   ])
   return [{ title: 'What each step costs, per request', table, notes: [] }]
+}
+
+/** What a step changes in several metrics. One that cannot be measured says why. */
+function ratiosSection(
+  { analysis }: Result,
+  steps: readonly StepResult[],
+  ratios: NonNullable<StepResult['ratios']>,
+): Section {
+  const whyVoid = ({ race, to }: StepResult) =>
+    analysis?.cells.find((cell) => cell.race === race && cell.system === to)?.void ?? null
+  const table = tableOf(steps, [
+    left('what', 0, (step) => [step.what, whyVoid(step)].filter((part) => part !== null).join(': ')),
+    ...(Object.keys(ratios) as Metric[]).map((metric) =>
+      right<StepResult>(METRICS[metric].name, 0, (step) =>
+        step.ratios?.[metric] ? formatRatioInterval(step.ratios[metric]) : UNKNOWN,
+      ),
+    ),
+  ])
+  return { title: 'What each step changes: ratios (95 %)', table, notes: [] }
 }
 
 /** `nginx-proxy, 7 claims: 2 holds, 1 not reproduced here, 4 undecided here` */

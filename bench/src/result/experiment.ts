@@ -221,6 +221,8 @@ export interface Step {
   race: string
   from: string
   to: string
+  /** Its table has ratios of these instead: `to` over `from`. */
+  ratios?: readonly Metric[]
 }
 
 /** CPU per request of ways to serve, as a + b × amount of work, and differences of pairs that were chosen before: never the best against the worst. */

@@ -135,11 +135,13 @@ export interface ClaimResult extends Omit<Claim, 'published' | 'because'> {
 }
 
 /** What a step costs (`Step`). */
-export interface StepResult extends Step {
+export interface StepResult extends Omit<Step, 'ratios'> {
   /** CPU seconds per request. */
   cpu: { from: number; to: number } | null
   /** The second over the first. */
   ratio: Interval | null
+  /** Of the metrics that its table has instead. */
+  ratios?: Partial<Record<Metric, Interval | null>>
 }
 
 /** CPU seconds per request by amount of work. */

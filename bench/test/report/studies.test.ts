@@ -62,6 +62,23 @@ test('costs that could not be told apart, and costs of which nothing was measure
   deepEqual([finding, chart], ['paper: a study on paper', undefined])
 })
 
+test('steps with ratios of several metrics have one table, and what cannot be measured says why', () => {
+  const [step = { what: '', race: '', from: '', to: '' }] = PAPER.steps ?? []
+  const study: Study = {
+    ...PAPER,
+    steps: [
+      { ...step, ratios: ['rate', 'cpu'] },
+      { ...step, what: 'being wide', to: 'wide', ratios: ['rate', 'cpu'] },
+    ],
+  }
+  const result = measureOnPaper({ fast: [40_000, 40_000], slow: [20_000, 20_100] }, study)
+  result.heats[0]?.failures.push({ cell: 'race wide', reason: 'it ended with exit code 1' })
+  const text = formatMarkdownPart(documentOf({ ...result, analysis: analyse(study, result) }))
+  match(text, /\| what +\| requests per second \| +CPU per request \|/)
+  match(text, /\| being slow +\| +0\.50 \(0\.\d\d–0\.\d\d\) \| 2\.00 \(1\.\d\d–2\.\d\d\) \|/)
+  match(text, /\| being wide: it ended with exit code 1 +\| +— \| +— \|/)
+})
+
 test('a claim that is not reproduced names the versions of the source and ours', () => {
   const study = { ...PAPER, source: { title: 'a', machine: 'b', tool: 'c', versions: { express: '4' } } }
   const result = measured({ fast: [20_000, 20_100, 19_900], slow: [40_000, 40_100, 39_900] }, study)

@@ -8,6 +8,7 @@ import { isProbe, publishedRatio } from '../../src/result/experiment.ts'
 import { PUBLISHED as SOURCES, STUDIES } from '../../studies/index.ts'
 import { whyNotInstalled } from '../../studies/installed.ts'
 import { overhead } from '../../studies/overhead/study.ts'
+import { runtimes } from '../../studies/runtimes/study.ts'
 import { upgrades } from '../../studies/upgrades/study.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/studies/README.md', import.meta.url), 'utf8')
@@ -43,17 +44,19 @@ for (const { name, systems, races, claims, steps = [] } of STUDIES)
     })
   })
 
-test('upgrades: each system is a program that is there, of versions that are in the lockfile', () => {
-  for (const { title, command } of Object.values(upgrades.systems)) {
-    ok(command, title)
-    const words = /node_modules\/(\S+)\/bin\/\S+ (\S+).* (\S+)$/.exec(command.command) ?? []
-    const [, runtime = '', file = '', name = ''] = words
-    ok(existsSync(join(command.directory, file)), file)
-    const lock = readFileSync(join(command.directory, 'package-lock.json'), 'utf8')
-    for (const installed of [runtime, name].filter((one) => !['bun', 'http', 'prototypes'].includes(one)))
-      match(lock, new RegExp(`"(?:node_modules/)?${installed}": \\{`), installed)
-  }
-})
+for (const { name, systems } of [upgrades, runtimes])
+  test(`${name}: each system is a program that is there, of versions that are in the lockfile`, () => {
+    for (const { title, command } of Object.values(systems)) {
+      ok(command, title)
+      const words = /node_modules\/((?:@\w+\/)?[^/]+)\/(?:bin\/\S+|deno run --allow-all) (\S+).* (\S+)$/
+      const [, runtime = '', file = '', last = ''] = words.exec(command.command) ?? []
+      ok(existsSync(join(command.directory, file)), file)
+      const lock = readFileSync(join(command.directory, 'package-lock.json'), 'utf8')
+      const installed = [runtime, ...(name === 'upgrades' ? [last] : [])]
+      for (const one of installed.filter((one) => !['bun', 'http', 'prototypes'].includes(one)))
+        match(lock, new RegExp(`"(?:node_modules/)?${one}": \\{`), one)
+    }
+  })
 
 test('versions that are not installed, or by another lockfile than that of today, are left out, and say why', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
