@@ -43,12 +43,13 @@ export function expectedHeatMs(
 ): number {
   const launches = new Set(cells.map(({ app }) => app)).size
   const measured = cells.map((cell) => ({ cell, rate: rates?.get(cell.id) ?? 0 }))
-  const { passes, durationMs } = fitPasses(measured, settings)
-  return measured.reduce(
-    (sum, { cell: { connections, warmupMs }, rate }) => {
+  const { passes, cells: fitted } = fitPasses(measured, settings)
+  return fitted.reduce(
+    (sum, { cell: { connections, warmupMs }, rate, every, durationMs }) => {
       const responseMs = rate > 0 ? (1000 * connections) / rate : 0
-      const drainMs = (passes + 2) * responseMs + (passes + warmupMs / WARMUP_SLICE_MS) * SLICE_OVERHEAD_MS
-      return sum + warmupMs + passes * durationMs + drainMs
+      const count = Math.ceil(passes / every)
+      const drainMs = (count + 2) * responseMs + (count + warmupMs / WARMUP_SLICE_MS) * SLICE_OVERHEAD_MS
+      return sum + warmupMs + count * durationMs + drainMs
     },
     START_MS.all + Math.max(START_MS.each * launches, startMs) + openLoopsMs(cells, settings, openRate),
   )

@@ -159,12 +159,12 @@ function warmupSliceMs({ connections, warmupMs }: Cell): number {
 /** Every cell once per pass, in shuffled order. All cells of a pass draw the same arrivals and paths, and no two passes do. */
 export async function measurePasses(course: Course): Promise<void> {
   const { entrants, rates, settings, random } = course
-  const measurable = entrants.map(({ cell }) => ({ cell, rate: rates.get(cell.id) ?? 0 }))
-  const { passes, durationMs } = fitPasses(measurable, settings)
-  for (const [index, planned] of schedulePasses(entrants, passes, random).entries()) {
+  const measurable = entrants.map((one) => ({ ...one, rate: rates.get(one.cell.id) ?? 0 }))
+  const { passes, cells } = fitPasses(measurable, settings)
+  for (const [index, planned] of schedulePasses(cells, passes, random).entries()) {
     const seed = nextSeed(course)
     for (const one of planned)
-      await takeSlice(course, one, { phase: 'measure', durationMs, pass: index + 1, seed })
+      await takeSlice(course, one, { phase: 'measure', durationMs: one.durationMs, pass: index + 1, seed })
   }
 }
 

@@ -97,17 +97,33 @@ describe('the slices of a heat', () => {
   const [cell] = cells
   ok(cell)
 
-  test('last at least 4 connections / rate of the slowest, equally long for all, three at least', () => {
-    const fit = (connections: number, rate: number, leastSliceMs = 0) => {
-      const slow = { cell: { ...cell, connections, leastSliceMs }, rate }
-      const { passes, durationMs } = fitPasses([{ cell, rate: 50_000 }, slow], { slices: 19, sliceMs: 50 })
-      return [passes, durationMs]
+  test('last at least 4 connections / rate, and are measured about as long as others, three times at least', () => {
+    const settings = { slices: 19, sliceMs: 50 }
+    const fast = { cell, rate: 50_000 }
+    const fit = (connections: number, rate: number) => {
+      const { passes, cells: fitted } = fitPasses([fast, { cell: { ...cell, connections }, rate }], settings)
+      return [passes, fitted[1]?.every, fitted[1]?.durationMs]
     }
-    deepEqual(fit(64, 50_000), [19, 50])
-    deepEqual(fit(64, 0), [19, 50])
-    deepEqual(fit(64, 1280), [4, 200])
-    deepEqual(fit(8, 54), [3, 593])
-    deepEqual(fit(64, 20), [3, 2000], 'a warm-up that others took decides nothing for long')
-    deepEqual(fit(64, 50_000, 5000), [1, 5000], 'a study that asks for slices of seconds gets one')
+    deepEqual(fit(64, 50_000), [19, 1, 50])
+    deepEqual(fit(64, 0), [19, 1, 50])
+    deepEqual(fit(64, 1280), [19, 4, 200])
+    deepEqual(fit(8, 54), [19, 6, 593])
+    deepEqual(fit(64, 20), [19, 6, 2000], 'a warm-up that others took decides nothing for long')
+    const raced = [50_000, 1280].map((rate) => ({ cell: { ...cell, role: null, connections: 64 }, rate }))
+    const lengths = fitPasses(raced, settings).cells.map(({ every, durationMs }) => [every, durationMs])
+    deepEqual(
+      lengths,
+      [
+        [4, 200],
+        [4, 200],
+      ],
+      'of commands all are equally long',
+    )
+    // A study that asks for slices of seconds gets one.
+    const { passes, cells: fitted } = fitPasses(
+      [{ ...fast, cell: { ...cell, leastSliceMs: 5000 } }],
+      settings,
+    )
+    deepEqual([passes, fitted[0]?.every, fitted[0]?.durationMs], [1, 1, 5000])
   })
 })
