@@ -67,10 +67,10 @@ function isHeld({ arrivals }: Watched, { arrivals: others }: Watched): boolean {
 
 async function tryPromise(subject: Subject): Promise<Finding> {
   const { headers, health } = subject.routes
-  const { target, whyEnded } = await subject.start()
+  const server = await subject.start()
   const lives = Array.from({ length: CONNECTIONS }, async (_, index) => {
     await sleep(250 * index)
-    const client = new Client(target)
+    const client = new Client(server.target)
     await client.ask({ target: health, headers })
     // The server's time begins later, and it ends before that is seen here: it cannot have been longer than this.
     const beganAt = performance.now()
@@ -86,8 +86,8 @@ async function tryPromise(subject: Subject): Promise<Finding> {
   const { promised = 0, seconds = 0, isOpen } = shortest ?? {}
   if (promised === 0) return kept.untested('it promises nothing (keep-alive: timeout=)')
   if (promised > LONGEST_PROMISE_S) return kept.untested(`it promises ${promised} s, which takes too long`)
-  const reason = whyEnded()
-  if (reason !== undefined) throw new Error(`${reason}, although nobody asked for anything`)
+  const missing = await subject.missing(kept, server, `${promised} s without a request`)
+  if (missing !== undefined) return missing
   if (isOpen || seconds > promised + MARGIN_MS / 1_000)
     return kept.fine(`lives longer than the ${promised} s that it promises`)
   return kept.certain(
