@@ -1,10 +1,13 @@
-import { equal, ok } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { measureByBenchmark } from '../simulation/method.ts'
 import { QUIET } from '../simulation/scenarios.ts'
 import { halfWidthOf, Score } from '../simulation/score.ts'
 import { study } from '../simulation/study.ts'
 import { World } from '../simulation/world.ts'
+
+const FOLDER = new URL('../simulation/', import.meta.url)
 
 describe('the method', () => {
   /** What 1,000 runs keep to (`simulate.ts`), and four standard errors of so few. The seed makes it come out the same each time. */
@@ -46,4 +49,11 @@ describe('the method', () => {
     score.add(world, { ...findings, ratios })
     ok(score.metrics.rate.coverage.part < 0.85, `${score.metrics.rate.coverage.part}`)
   })
+})
+
+test('the simulated machine is known to the adapters of the benchmark only', () => {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'))
+  const textOf = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8')
+  const knowing = files.filter((name) => /from '\.\.\/src\//.test(textOf(name)))
+  deepEqual(knowing, ['method.ts', 'race.ts'])
 })

@@ -52,8 +52,11 @@ const RESPONSES_PER_CONNECTION = 4
  */
 const LONGEST_FILLING_MS = 2000
 
-/** A cell with long slices has at least so many per heat; one, if a study asks for slices of seconds. */
+/** A cell has at least so many slices per heat; one, if a study asks for slices of seconds. */
 const LEAST_SLICES = 3
+
+/** Of cells that differ by more than this in what they need, a bias of a few percent says nothing. */
+const ALIKE = 4
 
 /** A cell, with what decides how long its slices are. */
 interface Measurable {
@@ -63,37 +66,31 @@ interface Measurable {
 }
 
 /**
- * The passes of a heat: how many there are, and which each cell joins. Slices last at least 4 × connections / rate, up to 2 s. Where that or the
- * study makes them longer, a cell joins so many passes that it is measured for about as long as the others; where all are longer, there are fewer passes.
- * Outside of the grid all are as long as the slowest needs: twice as long made a server look 6.2 % (0.5–12) cheaper than itself.
+ * The passes of a heat: how many there are, and which each cell joins. A cell needs slices of at least 4 × connections / rate, up to 2 s. All get the
+ * length that the slowest needs, and the longer it is, the fewer passes there are: slices of 100 instead of 50 ms made a server look 6.2 % (0.5–12)
+ * cheaper than itself. Who needs more than four times as much as the fastest has slices of its own, in some passes only.
  */
 export function fitPasses<One extends Measurable>(
   all: readonly One[],
-  { slices: passes, sliceMs }: { slices: number; sliceMs: number },
+  { slices, sliceMs }: { slices: number; sliceMs: number },
 ): { passes: number; cells: (One & Part)[] } {
-  const shortest = Math.min(...all.map((one) => Math.max(sliceMs, one.cell.leastSliceMs)))
-  const fewest = Math.min(passes, ...all.map(({ cell }) => leastSlices(cell)))
-  const fitted = shortest > sliceMs ? Math.max(fewest, Math.floor((passes * sliceMs) / shortest)) : passes
-  const usual = { slices: fitted, sliceMs: Math.max(sliceMs, shortest) }
-  const slowest = Math.min(...all.map(({ rate }) => (rate > 0 ? rate : Number.POSITIVE_INFINITY)))
-  const cells = all.map((one) => {
-    const { cell, rate } = one
-    return { ...one, ...partOf({ cell, rate: cell.role === null ? slowest : rate }, usual) }
+  const needs = all.map((one) => Math.max(sliceMs, neededMs(one)))
+  const usualMs = Math.max(...needs.filter((ms) => ms <= ALIKE * Math.min(...needs)))
+  const fewest = Math.min(slices, ...all.map(leastSlices))
+  const passes = Math.max(fewest, Math.floor((slices * sliceMs) / usualMs))
+  const cells = all.map((one, index) => {
+    const durationMs = Math.max(usualMs, needs[index] ?? 0)
+    const count = Math.max(leastSlices(one), Math.floor((passes * usualMs) / durationMs))
+    return { ...one, durationMs, every: Math.max(1, Math.floor(passes / count)) }
   })
-  return { passes: fitted, cells }
+  return { passes, cells }
 }
 
-function partOf(
-  { cell, rate }: Measurable,
-  { slices: passes, sliceMs }: { slices: number; sliceMs: number },
-): Part {
-  const neededMs = rate > 0 ? (RESPONSES_PER_CONNECTION * cell.connections * 1000) / rate : 0
-  const leastMs = Math.max(cell.leastSliceMs, Math.min(LONGEST_FILLING_MS, neededMs))
-  if (leastMs <= sliceMs) return { every: 1, durationMs: sliceMs }
-  const count = Math.max(leastSlices(cell), Math.floor((passes * sliceMs) / leastMs))
-  return { every: Math.max(1, Math.floor(passes / count)), durationMs: Math.ceil(leastMs) }
+function neededMs({ cell, rate }: Measurable): number {
+  const filling = rate > 0 ? (RESPONSES_PER_CONNECTION * cell.connections * 1000) / rate : 0
+  return Math.ceil(Math.max(cell.leastSliceMs, Math.min(LONGEST_FILLING_MS, filling)))
 }
 
-function leastSlices({ leastSliceMs }: Cell): number {
-  return leastSliceMs > 0 ? 1 : LEAST_SLICES
+function leastSlices({ cell }: Measurable): number {
+  return cell.leastSliceMs > 0 ? 1 : LEAST_SLICES
 }

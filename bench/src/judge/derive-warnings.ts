@@ -12,6 +12,7 @@ export function deriveWarnings(result: Result): Warning[] {
   return [
     ...aboutCommands(result),
     ...as('disturbed', disturbed(result)),
+    ...as('accounting', accounting(result)),
     ...as('rising', rising(result)),
     ...as('rare', rare(result)),
   ]
@@ -111,4 +112,13 @@ function rare({ analysis }: Result): string[] {
     if (whole === null || low === null || high === null || (low <= whole && whole <= high)) return []
     return `Rare moments cost one of ${over} and ${under} far more: with all of them the ratio is ${formatRatio(whole)}, outside of the interval of what decides (${race}). Look at its longest waits.`
   })
+}
+
+/** Not of servers elsewhere: another warning says so. */
+function accounting({ experiment, heats }: Result): string[] {
+  const measured = heats.flatMap(({ slices, trials }) => [...slices, ...trials])
+  const isHere = Object.values(experiment.systems).some(({ running }) => running === undefined)
+  if (!isHere || measured.length === 0 || measured.some((one) => one.disturbance.serverForeign !== null))
+    return []
+  return ['This system does not say what others use of a core: slices that they disturbed may count.']
 }

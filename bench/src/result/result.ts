@@ -56,7 +56,7 @@ export interface Warning {
     | MachineWarning['kind']
     | ('tools' | 'time' | 'not-saved' | 'race' | 'refused')
     // These follow from the figures; all others were seen while it ran.
-    | ('shared-core' | 'external' | 'disturbed' | 'rising' | 'rare')
+    | ('shared-core' | 'external' | 'accounting' | 'disturbed' | 'rising' | 'rare')
   text: string
 }
 

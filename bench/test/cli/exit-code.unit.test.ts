@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sayEnd } from '../../src/cli/measure.ts'
 import type { Result } from '../../src/result/result.ts'
-import { analysed, golden } from '../fixtures/golden.ts'
+import { amongCommands, analysed, golden } from '../fixtures/golden.ts'
 import { rateResult } from '../fixtures/results.ts'
 
 /** Of a run that was not interrupted. @param fails of --fail-if-slower */
@@ -54,6 +54,25 @@ test('--fail-if-slower fails where the whole interval is beyond the margin, and 
     'It is not known whether after is slower than before by more than 35 % (GET 3:/a 1:/b): exit code 0.',
   ])
   assert.deepEqual([ends[2], endOf(commands(0.03))], [GREEN, GREEN])
+})
+
+test('--fail-if-slower: a faster one is none; what too few starts leave open is told, and is no failure', () => {
+  const faster = commands(0.03, (result) => {
+    const [before, after] = result.cells
+    assert.ok(before && after)
+    result.cells.splice(0, 2, after, before)
+    for (const system of Object.values(result.experiment.systems)) delete system.twinOf
+    for (const pilot of result.pilots) pilot.systems.splice(0, 3, ...pilot.systems.slice(0, 2).reverse())
+  })
+  assert.deepEqual(endOf(faster, true), GREEN)
+  const few = commands(0.03, (result) => {
+    result.heats = result.heats.slice(0, 4)
+  })
+  const { sentences, code } = endOf(few, true)
+  assert.match(sentences.join(), /^It is not known whether after is slower than before by more than 3 %/)
+  assert.equal(code, 0)
+  const alone = commands(0.03, (result) => amongCommands(result, ['before']))
+  assert.deepEqual(endOf(alone, true), GREEN)
 })
 
 test('a difference between two servers on Node ends with how to ask why, unless somebody has', () => {

@@ -4,6 +4,7 @@ import { APPS, ROLES } from '@startgrid/grid/apps.ts'
 import { readOptions } from '../../src/cli/options.ts'
 import { fitToMachine, planCells } from '../../src/experiment/cells.ts'
 import { gridExperiment } from '../../src/experiment/grid.ts'
+import { shareOf } from '../../src/experiment/open-loop.ts'
 import { createResult } from '../../src/experiment/result.ts'
 import { fitPasses } from '../../src/experiment/schedule.ts'
 import { expectedHeatMs, leastTimeMs } from '../../src/experiment/time.ts'
@@ -27,6 +28,14 @@ describe('cells', () => {
     equal(twins.length, 6)
     const other = plan('--only', 'koa/ssr,bun/ssr').cells.find(({ twinOf }) => twinOf !== null)
     deepEqual([other?.app, other?.twinOf], ['koa/ssr#2', 'koa/ssr'], 'without node it is the first app')
+  })
+
+  test('have the warm-up in the first topology of a launch, in others only that of their own path', () => {
+    const { cells } = plan('--only', 'node/hello,bun/hello', '--topology', 'nginx,direct,nginx-tls')
+    const lengths = cells.map(({ title, topology, warmupMs }) => `${title} ${topology} ${warmupMs}`)
+    const [first, ...others] = lengths
+    equal(first, 'node nginx 1000')
+    deepEqual(others.slice(0, 3), ['node direct 250', 'node nginx-tls 250', 'bun nginx 250'])
   })
 
   test('have open loops with --latency: every app in every topology, no twin, no page that NGINX interprets', () => {
@@ -92,38 +101,29 @@ describe('heats', () => {
   })
 })
 
+test('one launch contributes a third of the samples at most', () =>
+  deepEqual([shareOf(1), shareOf(3), shareOf(4)], [1 / 3, 1 / 3, 1 / 4]))
+
 describe('the slices of a heat', () => {
   const { cells } = plan('--role', 'hello')
   const [cell] = cells
   ok(cell)
 
-  test('last at least 4 connections / rate, and are measured about as long as others, three times at least', () => {
+  test('are as long as the slowest needs; one that is far slower has its own, in some passes', () => {
     const settings = { slices: 19, sliceMs: 50 }
-    const fast = { cell, rate: 50_000 }
-    const fit = (connections: number, rate: number) => {
-      const { passes, cells: fitted } = fitPasses([fast, { cell: { ...cell, connections }, rate }], settings)
-      return [passes, fitted[1]?.every, fitted[1]?.durationMs]
+    const fit = (connections: number, rate: number, leastSliceMs = 0) => {
+      const slow = { cell: { ...cell, connections, leastSliceMs }, rate }
+      const { passes, cells: fitted } = fitPasses([{ cell, rate: 50_000 }, slow], settings)
+      return [passes, ...fitted.map(({ every, durationMs }) => [every, durationMs])]
     }
-    deepEqual(fit(64, 50_000), [19, 1, 50])
-    deepEqual(fit(64, 0), [19, 1, 50])
-    deepEqual(fit(64, 1280), [19, 4, 200])
-    deepEqual(fit(8, 54), [19, 6, 593])
-    deepEqual(fit(64, 20), [19, 6, 2000], 'a warm-up that others took decides nothing for long')
-    const raced = [50_000, 1280].map((rate) => ({ cell: { ...cell, role: null, connections: 64 }, rate }))
-    const lengths = fitPasses(raced, settings).cells.map(({ every, durationMs }) => [every, durationMs])
-    deepEqual(
-      lengths,
-      [
-        [4, 200],
-        [4, 200],
-      ],
-      'of commands all are equally long',
-    )
-    // A study that asks for slices of seconds gets one.
-    const { passes, cells: fitted } = fitPasses(
-      [{ ...fast, cell: { ...cell, leastSliceMs: 5000 } }],
-      settings,
-    )
-    deepEqual([passes, fitted[0]?.every, fitted[0]?.durationMs], [1, 1, 5000])
+    deepEqual(fit(64, 50_000), [19, [1, 50], [1, 50]])
+    deepEqual(fit(64, 0), [19, [1, 50], [1, 50]])
+    deepEqual(fit(64, 1280), [4, [1, 200], [1, 200]])
+    deepEqual(fit(8, 54), [19, [1, 50], [6, 593]])
+    deepEqual(fit(64, 20)[2], [6, 2000], 'a warm-up that others took decides nothing for long')
+    deepEqual(fit(64, 50_000, 5000)[2], [19, 5000], 'a study that asks for slices of seconds gets one')
+    const slow = [54, 30].map((rate) => ({ cell: { ...cell, connections: 8 }, rate }))
+    const { passes, cells: fitted } = fitPasses(slow, settings)
+    deepEqual([passes, ...fitted.map(({ durationMs }) => durationMs)], [3, 1067, 1067])
   })
 })

@@ -229,4 +229,19 @@ describe('warnings that follow from a result', () => {
     match(told(1), /during 1 of 6 open loops\. These do not count\.$/)
     match(told(3), /do not count, except in 1 cell /)
   })
+
+  test('name a system that does not tell what others use', () => {
+    const told = (serverForeign: number | null) => {
+      const own = { disturbance: { ...SILENT, serverForeign } }
+      const results = [withSlices(clean, () => own), withTrials(clean, [trialOf(own)])]
+      return results.map((result) => find(result, 'accounting').length)
+    }
+    deepEqual(
+      [told(null), told(0)],
+      [
+        [1, 1],
+        [0, 0],
+      ],
+    )
+  })
 })

@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { whyRunFailed } from '../../src/cli/measure.ts'
 import { planCells } from '../../src/experiment/cells.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
@@ -71,11 +72,10 @@ const TINY: Study = {
   claims: [],
 }
 
-async function run(study: Study): Promise<[Result, saved: number]> {
+async function run(study: Study, { signal } = new AbortController()): Promise<[Result, saved: number]> {
   const result = createStudyResult(study, { profile: 'quick', heats: 2, seed: 7 }, 'test')
   let saved = 0
   const progress = { begin() {}, update() {}, say() {}, stop() {} }
-  const { signal } = new AbortController()
   await runExperiment(study, result, { progress, save: () => saved++, signal, download: false })
   return [result, saved]
 }
@@ -131,4 +131,16 @@ test('the contract is proven of what runs: a server that has nothing breaks it i
     onBegin() {},
   })
   ok((record?.differences.length ?? 0) > 10)
+})
+
+test('an interruption keeps whole heats only', async () => {
+  const abort = new AbortController()
+  const probe = async (_system: string, { signal }: { signal: AbortSignal }) => {
+    abort.abort()
+    await sleep(60_000, undefined, { signal })
+    return {}
+  }
+  const races = { probes: { systems: ['probed'], probe, expectedMs: 1 } }
+  const [{ heats, finishedAt }] = await run({ ...TINY, races }, abort)
+  deepEqual([heats, finishedAt], [[], null])
 })

@@ -25,6 +25,20 @@ test('the whole grid is two screens, with a row for every cell that was tried', 
   assert.match(text.replace(/\s+/g, ' '), /Not tried: njs\/ssr nginx \(NGINX in front of njs/)
 })
 
+test('where the system tells nothing of CPU and memory (macOS), their columns are left out', () => {
+  const result = golden('race')
+  const heats = result.heats.map((heat) => ({
+    ...heat,
+    launches: heat.launches.map(({ app }) => ({ app, peakMemory: null })),
+    slices: heat.slices.map((slice) => ({
+      ...slice,
+      cpuSeconds: { app: null, proxy: null, generator: null },
+    })),
+  }))
+  const text = tablesOf({ ...result, heats, analysis: analyse(rankedOf(result), { ...result, heats }) }, 200)
+  assert.doesNotMatch(text, /CPU µs|CPU ×|MB peak|generator µs|core {2}|—/)
+})
+
 test('an interrupted run says so first, and leaves out what it has not begun', () => {
   const whole = golden('race')
   const heats = whole.heats.filter(({ race }) => race === 'ssr')

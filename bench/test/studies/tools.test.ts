@@ -77,6 +77,13 @@ for (const runtime of ['node', 'bun'] as const)
     if (process.platform === 'linux') ok(cpu !== undefined && cpu > 0, `${cpu}`)
   })
 
+test('a pool that ends early is one sentence', { skip: process.platform !== 'linux' }, async () => {
+  const measuring = messages('node', 10_000_000)
+  while (children().length < 3) await new Promise(setImmediate)
+  for (const pid of children()) process.kill(pid, 'SIGKILL')
+  await rejects(measuring, { message: 'qoper8-cp on node has no rate: it ended early' })
+})
+
 test('an interruption ends a pool, with all its processes', async () => {
   const interruption = new AbortController()
   const measuring = messages('node', 10_000_000, interruption.signal)

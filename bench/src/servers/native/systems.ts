@@ -214,11 +214,19 @@ registerHooks({
  */
 function strippedTypes(path: string, directory: string): string {
   const files = [path, 'packages/shared'].flatMap((one) => globSync(join(ROOT, one, 'src/**/*.ts')))
-  const sources = files.map((file) => [
-    pathToFileURL(file).href,
-    stripTypeScriptTypes(readFileSync(file, 'utf8')),
-  ])
+  const sources = files.map((file) => [pathToFileURL(file).href, strip(readFileSync(file, 'utf8'))])
   const hook = join(directory, `${basename(path)}-without-types.mjs`)
   writeFileSync(hook, `const SOURCES = ${JSON.stringify(Object.fromEntries(sources))}\n${HOOK}`)
   return hook
+}
+
+/** The function is marked as experimental, which the reader of a measurement does not need. */
+function strip(source: string): string {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return stripTypeScriptTypes(source)
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
