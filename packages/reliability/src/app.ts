@@ -1,4 +1,4 @@
-import type { App, Role } from '@startgrid/grid/apps.ts'
+import type { App } from '@startgrid/grid/apps.ts'
 import {
   type Launch,
   type LaunchOptions,
@@ -10,7 +10,7 @@ import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Routes, Server } from './routes.ts'
-import { type Fault, Row, Subject } from './subject.ts'
+import { Subject } from './subject.ts'
 
 interface AppSubjectOptions {
   readonly app: App
@@ -23,7 +23,6 @@ interface AppSubjectOptions {
 /** An app of the grid: its settings, its failing routes and its log are known as well. */
 export class AppSubject extends Subject {
   readonly app: App
-  override readonly nginx: Nginx
   readonly routes: Routes
   override readonly keepsIdle: boolean
   readonly #standIn: Startable | undefined
@@ -31,7 +30,6 @@ export class AppSubject extends Subject {
   constructor({ app, nginx, signal, standIn }: AppSubjectOptions) {
     super(nginx, signal)
     this.app = app
-    this.nginx = nginx
     this.routes = routesOf(app)
     this.#standIn = standIn
     // NGINX before 1.27.4 closes idle connections at once when it stops.
@@ -69,38 +67,13 @@ export class AppSubject extends Subject {
   }
 }
 
-/** A path of each role that takes a few milliseconds at most, because these clients test connections, not capacity. */
-export const LIGHT: Readonly<Record<Role, string>> = {
-  hello: '/json',
-  ssr: '/?items=0',
-  status: '/_/status',
-}
-
 /** What an app of that role has. */
 function routesOf({ role, absent, runtime }: App): Routes {
-  const page = { path: LIGHT[role], status: 200 }
+  // In a few milliseconds at most, because these clients test connections, not capacity.
+  const path = { hello: '/json', ssr: '/?items=0', status: '/_/status' }[role]
+  const page = { path, status: 200 }
   const light = { headers: [], health: '/livez', page, pages: [page] }
   if (role !== 'ssr' || runtime === 'nginx') return light
   const long = { ...light, download: { path: '/?items=1000', bytes: 100_000 } }
   return absent.includes('stream') ? long : { ...long, slow: { path: '/stream?delay=800', ms: 800 } }
-}
-
-/**
- * What needs the settings, the failing routes or the log of an app.
- * @param right what it does then, if nothing is wrong
- * @param find what goes wrong, a sentence each; or why this app cannot be tried
- */
-export function faultOfApps(
-  name: string,
-  { right, ...how }: { seconds: number; isAlone?: true; right: string },
-  find: (subject: AppSubject) => Promise<Iterable<string> | { untested: string }>,
-): Fault<AppSubject> {
-  const row = new Row(name)
-  const run = async (subject: AppSubject) => {
-    const found = await find(subject)
-    if ('untested' in found) return [row.untested(found.untested)]
-    const problems = [...found].map((problem) => row.certain('fails', problem))
-    return problems.length > 0 ? problems : [row.fine(right)]
-  }
-  return { name, ...how, run }
 }

@@ -32,10 +32,12 @@ export interface Watched {
   readonly body: string
   readonly bytes: number
   readonly headMs: number | undefined
-  /** When parts of the body arrived. */
+  /** When parts of the body arrived, at least 50 ms after the last one: a slow machine makes fewer and longer ones. */
   readonly arrivals: readonly number[]
   readonly endMs: number | undefined
 }
+
+const PART_MS = 50
 
 /** Reads a response for at most so long, or so many bytes. */
 export function watch(
@@ -75,8 +77,9 @@ export function watch(
     } catch {
       return finish()
     }
-    if (reader.status >= 200) headMs ??= performance.now() - beganAt
-    if (reader.bodyLength > before) arrivals.push(performance.now() - beganAt)
+    const ms = performance.now() - beganAt
+    if (reader.status >= 200) headMs ??= ms
+    if (reader.bodyLength > before && ms - (arrivals.at(-1) ?? -PART_MS) >= PART_MS) arrivals.push(ms)
     if (reader.complete || reader.bodyLength >= bytes) finish()
   })
   socket.write(requestBytes(request, authority(target)))

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { oneLine } from '@startgrid/cli/text.ts'
 import { type Address, claimPort, formatAddress } from '@startgrid/nginx/address.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
@@ -159,11 +160,17 @@ export class Row {
     return { row: this.name, kind: 'not tested', word: 'not tested', text }
   }
 
+  /** @param problems a sentence each @param right what it does if there is none */
+  judged(problems: Iterable<string>, right: string): readonly Finding[] {
+    const found = [...problems].map((problem) => this.certain('fails', problem))
+    return found.length > 0 ? found : [this.fine(right)]
+  }
+
   /** What a busy machine may explain counts if it is found three times in a row; so does an attempt that fails. */
   async confirmed(attempt: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> {
     let suspects: ReadonlySet<string> | undefined
     for (let left = 2; ; left--) {
-      const seen = await attempt().catch((error: unknown) => this.found('fails', messageOf(error)))
+      const seen = await attempt().catch((error: unknown) => this.found('fails', oneLine(error)))
       const findings = [seen].flat()
       const isDoubted = ({ kind, isCertain }: Finding) => kind === 'fault' && isCertain === undefined
       const again = findings.filter((one) => isDoubted(one) && (suspects?.has(one.row) ?? true))
@@ -178,15 +185,20 @@ export class Row {
   }
 }
 
+/** Tries one thing. It may begin anew with what the subject starts: nothing of an earlier try is left. */
+export type Attempt<Tried extends Subject = Subject> = (
+  subject: Tried,
+  row: Row,
+) => Promise<Finding | readonly Finding[]>
+
 /** A failure that happens in production, and what a server must do then: rows of a report, and a part of docs/reliability.md. */
 export interface Fault<Tried extends Subject = Subject> {
   /** Its name on the command line: `stop`. */
   readonly name: string
-  /** What it takes, about. */
-  readonly seconds: number
   /** It fills the machine, or compares times, so no other is tried beside it. */
   readonly isAlone?: true
-  run(subject: Tried): Promise<readonly Finding[]>
+  /** What is tried, by the name of its row. */
+  readonly rows: Readonly<Record<string, Attempt<Tried>>>
 }
 
 interface Trial<Tried extends Subject> {
@@ -203,7 +215,7 @@ interface Trial<Tried extends Subject> {
 /** Faults of which most of the time is waiting. */
 const AT_ONCE = 3
 
-/** Tries faults: three at once, the longest first, and then those that want to be alone. @returns what was found until then, if a person interrupts */
+/** Tries faults: three at once, and then those that want to be alone. @returns what was found until then, if a person interrupts */
 export async function tryFaults<Tried extends Subject>(trial: Trial<Tried>): Promise<readonly Finding[]> {
   const { faults, signal, hasCopies } = trial
   const seen = new Map<Fault<Tried>, readonly Finding[]>()
@@ -217,32 +229,27 @@ export async function tryFaults<Tried extends Subject>(trial: Trial<Tried>): Pro
     }
   }
   const together = faults.filter(({ isAlone }) => hasCopies && isAlone === undefined)
-  const queue = together.toSorted((a, b) => b.seconds - a.seconds).values()
+  const queue = together.values()
   await Promise.all(Array.from({ length: AT_ONCE }, () => work(queue)))
   await work(faults.filter((fault) => !together.includes(fault)))
   return faults.slice(0, told).flatMap((fault) => seen.get(fault) ?? [])
 }
 
-/** Tries a fault, and ends what it has started. An error during the try is a finding, so nothing passes untested. */
+/** Tries a fault, and ends what each try has started. @returns nothing when a person interrupts: some take minutes */
 export async function tryFault<Tried extends Subject>(
-  { name, run }: Fault<Tried>,
+  { rows }: Fault<Tried>,
   subject: Tried,
 ): Promise<readonly Finding[]> {
-  try {
-    return await Promise.race([run(subject), interrupted(subject.signal)])
-  } catch (error) {
-    return [new Row(name).certain('fails', messageOf(error))]
-  } finally {
-    await subject.end()
+  const { signal } = subject
+  const interruption = signal.aborted ? Promise.resolve() : once(signal, 'abort')
+  const findings: Finding[] = []
+  for (const [name, attempt] of Object.entries(rows)) {
+    if (signal.aborted) break
+    if (signal.aborted) break
+    const row = new Row(name)
+    const found = row.confirmed(() => attempt(subject, row).finally(() => subject.end()))
+    findings.push(...(await Promise.race([found, interruption.then(() => [])])))
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-/** Rejects when a person interrupts: some faults take minutes. */
-async function interrupted(signal: AbortSignal): Promise<never> {
-  if (!signal.aborted) await once(signal, 'abort')
-  throw new Error('It was interrupted.')
+  await subject.end()
+  return signal.aborted ? [] : findings
 }

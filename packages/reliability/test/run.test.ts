@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Clients } from '../src/clients.ts'
 import { OF_APPS } from '../src/faults/apps.ts'
 import { formatApp } from '../src/report.ts'
-import { type Finding, Row, Subject, tryFaults } from '../src/subject.ts'
+import { type Attempt, Row, Subject, tryFaults } from '../src/subject.ts'
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 
@@ -43,22 +43,18 @@ class Nobody extends Subject {
   }
 }
 
-/** @returns what is said of two tries */
-async function trial(run: (subject: Subject) => Promise<Finding[]>, signal = new AbortController().signal) {
-  const faults = [
-    { name: 'f', seconds: 1, run },
-    { name: 'g', seconds: 1, run },
-  ]
+/** @returns what is said of two faults */
+async function trial(attempt: Attempt, signal = new AbortController().signal) {
+  const faults = ['f', 'g'].map((name) => ({ name, rows: { r: attempt } }))
   const open = () => new Nobody(undefined, signal)
   const findings = await tryFaults({ faults, signal, hasCopies: true, open, onFindings: () => {} })
   return findings.map(({ kind, text }) => `${kind}: ${text}`)
 }
 
 test('an error is a fault, and an interruption ends a fault that waits for ever', async () => {
-  const row = new Row('r')
-  assert.deepEqual(await trial(async () => [row.fine('Yes.')]), ['ok: Yes.', 'ok: Yes.'])
-  const [first] = await trial(async (subject) => [row.fine(String(await subject.start()))])
-  assert.equal(first, 'fault: No such server.')
+  assert.deepEqual(await trial(async (_, row) => row.fine('Yes.')), ['ok: Yes.', 'ok: Yes.'])
+  const [first] = await trial(async (subject, row) => row.fine(String(await subject.start())))
+  assert.equal(first, 'fault: No such server')
   const interruption = new AbortController()
   const forEver = () => {
     interruption.abort()
@@ -75,7 +71,7 @@ test('clients end with their fault, also when it throws', { timeout: 120_000 }, 
     throw new Error('No such thing.')
   })
   await Promise.all(started.map(({ ended }) => ended))
-  assert.equal(started.length, 2)
+  assert.equal(started.length, 6) // each fault is tried three times
 })
 
 test('an app is a line, and what is not in order in it', () => {

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '@startgrid/wire/request.ts'
 import { leave } from '../clients.ts'
 import { countFiles, type Server, uploadOf } from '../routes.ts'
-import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
+import type { Fault, Finding, Row, Subject } from '../subject.ts'
 
 /** Clients that leave in one way before files are counted, and the files of these that must stay open, twice in a row, for a finding. */
 const LEAVING = 20
 const KEPT = 10
 
-/** A way to leave. */
+/** A way to leave: after the first bytes of the response, or so many milliseconds. */
 interface Way {
   readonly what: string
   readonly request: Request
@@ -16,42 +16,38 @@ interface Way {
 }
 
 /** Clients that leave at any moment cost a server nothing that lasts. */
-export const abort: Fault = {
-  name: 'abort',
-  seconds: 6,
-  async run(subject) {
-    const { headers, upload, page, download, stream, slow } = subject.routes
-    const way = (when: string, path: string, after: Way['after']): Way => {
-      return { what: `requests of ${path} that were left ${when}`, request: { target: path, headers }, after }
-    }
-    const ways = [
-      way('before the response', page.path, 0),
-      way('amid the response', download?.path ?? page.path, 'bytes'),
-      ...(slow === undefined ? [] : [way('before the response', slow.path, 0)]),
-      ...(stream === undefined ? [] : [way('amid the stream', stream, 'bytes')]),
-    ]
-    const findings = [await judge(subject, new Row('abort'), ways)]
-    const row = new Row('upload')
-    if (upload === undefined) return [...findings, row.untested('no path that takes one (--upload /path)')]
-    // A tenth of it; then the server has time to open what it needs.
-    const request = uploadOf(upload, headers, 'a'.repeat(90_000), 900_000)
-    return [
-      ...findings,
-      await judge(subject, row, [{ what: `uploads to ${upload.path}`, request, after: 15 }]),
-    ]
-  },
+export const abort: Fault = { name: 'abort', rows: { abort: tryAbort, upload: tryUpload } }
+
+async function tryAbort(subject: Subject, row: Row): Promise<Finding> {
+  const { headers, page, download = page, stream, slow } = subject.routes
+  const way = (when: string, path: string, after: Way['after']): Way => {
+    return { what: `requests of ${path} that were left ${when}`, request: { target: path, headers }, after }
+  }
+  return judge(subject, row, [
+    way('before the response', page.path, 0),
+    way('amid the response', download.path, 'bytes'),
+    ...(slow ? [way('before the response', slow.path, 0)] : []),
+    ...(stream ? [way('amid the stream', stream, 'bytes')] : []),
+  ])
+}
+
+async function tryUpload(subject: Subject, row: Row): Promise<Finding> {
+  const { headers, upload } = subject.routes
+  if (upload === undefined) return row.untested('no path that takes one (--upload /path)')
+  // A tenth of it; then the server has time to open what it needs.
+  const request = uploadOf(upload, headers, 'a'.repeat(90_000), 900_000)
+  return judge(subject, row, [{ what: `uploads to ${upload.path}`, request, after: 15 }])
 }
 
 async function judge(subject: Subject, row: Row, ways: readonly Way[]): Promise<Finding> {
   const server = await subject.start()
-  const { target } = server
   for (const { what, request, after } of ways) {
     for (let asked = 0; asked < 5; asked++) await subject.probe(server)
     await sleep(200)
     const open = [countFiles(server)]
     for (let batch = 1; batch <= 2; batch++) {
       for (let left = 0; left < LEAVING; left++) {
-        await leave(target, request, { after, resets: left % 2 === 0 })
+        await leave(server.target, request, { after, resets: left % 2 === 0 })
         if (left % 4 === 3) await sleep(10)
       }
       open.push(await settle(server, (open.at(-1) ?? 0) + 1))

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
+import type { Fault, Finding, Row, Subject } from '../subject.ts'
 
 /** Clients that open a connection for each request, and for how long. */
 const CLIENTS = 300
@@ -8,17 +8,10 @@ const CROWD_MS = 4_000
 /** An orchestrator waits so long for a probe at most, as a rule; then it asks again, and ends what has not responded three times. */
 const PROBE_MS = 10_000
 
-const row = new Row('crowd')
-
 /** More clients than it can serve: it is slow, and no more than that. */
-export const crowd: Fault = {
-  name: 'crowd',
-  seconds: 6,
-  isAlone: true,
-  run: (subject) => row.confirmed(() => tryCrowd(subject)),
-}
+export const crowd: Fault = { name: 'crowd', isAlone: true, rows: { crowd: tryCrowd } }
 
-async function tryCrowd(subject: Subject): Promise<Finding> {
+async function tryCrowd(subject: Subject, row: Row): Promise<Finding> {
   const { headers, health, page } = subject.routes
   const server = await subject.start()
   let served = 0

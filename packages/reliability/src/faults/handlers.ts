@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { App } from '@startgrid/grid/apps.ts'
 import type { Startable } from '@startgrid/grid/launcher.ts'
 import { createProblem } from '@startgrid/shared/problem.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import { type AppSubject, faultOfApps } from '../app.ts'
+import type { AppSubject } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
+import type { Fault, Row } from '../subject.ts'
 
 const STARTER = fileURLToPath(new URL('../../fixtures/failing/', import.meta.url))
 
@@ -38,29 +38,33 @@ const HANGS = { path: '/hangs', does: 'never responds', status: 503, cause: '"st
 const STALLS = { path: '/stalls', does: 'stops amid its response', status: undefined, cause: '"status":200' }
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
-export const failingHandler = faultOfApps(
-  'failing-handler',
-  { seconds: 5, right: 'its client learns nothing but the status, and the log has the cause' },
-  async (subject) => {
-    const { runtime } = subject.app
-    if (runtime === 'nginx') return { untested: 'NGINX itself responds and logs if a handler of njs fails' }
-    // Only failures are logged.
-    return judgeFailures(subject, 'warn', runtime === 'node' ? [...EARLY, ...LATE] : EARLY)
-  },
-)
+export const failingHandler: Fault<AppSubject> = {
+  name: 'failing-handler',
+  rows: { 'failing-handler': tryFailing },
+}
+
+async function tryFailing(subject: AppSubject, row: Row) {
+  const { runtime } = subject.app
+  if (runtime === 'nginx') return row.untested('NGINX itself responds and logs if a handler of njs fails')
+  // Only failures are logged.
+  const problems = await judgeFailures(subject, 'warn', runtime === 'node' ? [...EARLY, ...LATE] : EARLY)
+  return row.judged(problems, 'its client learns nothing but the status, and the log has the cause')
+}
 
 /** A handler that waits for something that never comes is given up, so that its client and its connection are free. */
-export const silentHandler = faultOfApps(
-  'silent-handler',
-  { seconds: 5, right: 'it is given up' },
-  async (subject) => {
-    const { runtime } = subject.app
-    if (runtime === 'nginx')
-      return { untested: 'NGINX itself ends a handler of njs for which no event is left' }
-    // What is given up has the line of its response. Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
-    return judgeFailures(subject, 'info', runtime === 'bun' ? [HANGS] : [HANGS, STALLS])
-  },
-)
+export const silentHandler: Fault<AppSubject> = {
+  name: 'silent-handler',
+  rows: { 'silent-handler': trySilent },
+}
+
+async function trySilent(subject: AppSubject, row: Row) {
+  const { runtime } = subject.app
+  if (runtime === 'nginx')
+    return row.untested('NGINX itself ends a handler of njs for which no event is left')
+  // What is given up has the line of its response. Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
+  const problems = await judgeFailures(subject, 'info', runtime === 'bun' ? [HANGS] : [HANGS, STALLS])
+  return row.judged(problems, 'it is given up')
+}
 
 /** Makes every handler fail, one after the other, and looks at what clients and operators see. */
 async function judgeFailures(
@@ -105,14 +109,7 @@ function judgeResponse(failure: Failure, seen: Seen, id: string): string[] {
   return findings
 }
 
-/**
- * The app with routes that fail, each in its own way. FIXTURE_ROLE must say which role it has.
- * @throws {Error} naming the file to add, if nobody has written these routes for its framework
- */
-function failingApp({ framework, runtime, name, directory }: App): Startable {
-  if (!existsSync(`${directory}/fixtures/failing.ts`))
-    throw new Error(
-      `The failing routes of ${framework} are missing: add apps/${framework}/fixtures/failing.ts.`,
-    )
+/** The app with the routes of apps/FRAMEWORK/fixtures/failing.ts. FIXTURE_ROLE must say which role it has. */
+function failingApp({ framework, runtime, name }: App): Startable {
   return { name: `${name} with failing routes`, runtime, role: framework, directory: STARTER }
 }

@@ -6,7 +6,7 @@ import { tQuantile } from '@startgrid/stats/student.ts'
 import type { Request } from '@startgrid/wire/request.ts'
 import { hammer, watch } from '../clients.ts'
 import { countFiles, type Server } from '../routes.ts'
-import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
+import type { Fault, Finding, Row, Subject } from '../subject.ts'
 
 /** Requests before the first look: a runtime grows while it becomes warm. */
 const WARM = { count: 8_000, ms: 5_000 }
@@ -25,26 +25,16 @@ const MANY = 6_000
 
 /** Bytes of a stream that are read, and the part of them that must not be in memory. */
 const STREAM = { ms: 5_000, bytes: 400e6 }
+/** At this rate it takes a minute. */
+const STREAM_SLOW = 8e6
 const STREAM_LEAST = 100e6
 const STREAM_PART = 0.5
 
-const memory = new Row('memory')
-const streamed = new Row('stream memory')
-
 /** What was served is forgotten. */
-export const keep: Fault = {
-  name: 'keep',
-  seconds: 45,
-  async run(subject) {
-    return [
-      ...(await memory.confirmed(() => tryRequests(subject))),
-      ...(await streamed.confirmed(() => tryStream(subject))),
-    ]
-  },
-}
+export const keep: Fault = { name: 'keep', rows: { memory: tryRequests, 'stream memory': tryStream } }
 
 /** A leak on every path shows soonest where most requests are served; one on some pages shows only there. */
-async function tryRequests(subject: Subject): Promise<Finding> {
+async function tryRequests(subject: Subject, row: Row): Promise<Finding> {
   const server = await subject.start()
   const { headers, pages, health } = subject.routes
   const requests = pages.map(({ path }) => ({ target: path, headers }))
@@ -57,21 +47,21 @@ async function tryRequests(subject: Subject): Promise<Finding> {
   if (!isAll && !isKept(series[0] ?? [])) series.push(await follow(server, requests, PAGES, 0))
   const sent = series.reduce((sum, looks) => sum + (looks.at(-1)?.at(-1)?.sent ?? 0), 0)
   const reason = server.whyEnded()
-  if (reason !== undefined) return memory.certain('dies', `under ${sent} requests in turn: ${reason}`)
+  if (reason !== undefined) return row.certain('dies', `under ${sent} requests in turn: ${reason}`)
   await sleep(300)
   const open = countFiles(server) - files
   if (open > sent / 50)
-    return memory.found('keeps', `${open} more files or sockets are open after ${sent} requests`)
+    return row.found('keeps', `${open} more files or sockets are open after ${sent} requests`)
   const kept = series.find(isKept)
   const slopes = (kept === undefined ? series : [kept]).map((looks) => slopeOf(looks.at(-1) ?? []))
   const [most] = slopes.toSorted((a, b) => b.high - a.high)
-  if (most === undefined || Number.isNaN(most.value)) return memory.untested('its memory cannot be read here')
+  if (most === undefined || Number.isNaN(most.value)) return row.untested('its memory cannot be read here')
   const kB = (bytes: number) => (bytes / 1_024).toFixed(1)
   const said = `${kB(most.value)} KB (${kB(most.low)}–${kB(most.high)}) per request`
   const path = kept === series[0] ? quick.target : 'its pages'
-  if (kept !== undefined) return memory.certain('keeps', `${said} of ${path}, again and again`)
-  if (most.high > UNDECIDED) return memory.warned(`undecided: ${said} after ${sent} requests`)
-  return memory.fine(`keeps at most ${kB(Math.max(most.high, LEAST))} KB per request (${sent} requests)`)
+  if (kept !== undefined) return row.certain('keeps', `${said} of ${path}, again and again`)
+  if (most.high > UNDECIDED) return row.warned(`undecided: ${said} after ${sent} requests`)
+  return row.fine(`keeps at most ${kB(Math.max(most.high, LEAST))} KB per request (${sent} requests)`)
 }
 
 /** Memory after so many requests. */
@@ -133,10 +123,10 @@ function isKept(looks: readonly Level[][]): boolean {
 }
 
 /** What a long stream has sent is no longer needed. */
-async function tryStream(subject: Subject): Promise<Finding> {
+async function tryStream(subject: Subject, row: Row): Promise<Finding> {
   const { headers, stream, download } = subject.routes
   const path = stream ?? (download !== undefined && download.bytes > 10e6 ? download.path : undefined)
-  if (path === undefined) return streamed.untested('no path that streams (--stream /path)')
+  if (path === undefined) return row.untested('no path that streams (--stream /path)')
   const { target, pids } = await subject.start()
   const before = currentMemory(pids()) ?? 0
   let most = before
@@ -146,11 +136,10 @@ async function tryStream(subject: Subject): Promise<Finding> {
   const read = (ms: number) => watch(target, { target: path, headers }, { ...STREAM, ms })
   let { bytes } = await read(STREAM.ms)
   // A busy machine needs longer, but not for what comes in drops.
-  if (bytes > STREAM_LEAST / 10 && bytes < STREAM_LEAST) bytes = (await read(4 * STREAM.ms)).bytes
+  if (bytes > STREAM_SLOW && bytes < STREAM_LEAST) bytes = (await read(12 * STREAM.ms)).bytes
   clearInterval(timer)
-  if (bytes < STREAM_LEAST)
-    return streamed.untested(`${path} sends less than 100 MB in ${STREAM.ms / 1_000} s`)
+  if (bytes < STREAM_LEAST) return row.untested(`${path} sends less than 100 MB in ${STREAM.ms / 1_000} s`)
   const grown = most - before
   const said = `+${formatMegabytes(grown)} MB while a client read ${formatMegabytes(bytes)} MB of ${path}`
-  return grown > STREAM_PART * bytes ? streamed.found('keeps', said) : streamed.fine(said)
+  return grown > STREAM_PART * bytes ? row.found('keeps', said) : row.fine(said)
 }

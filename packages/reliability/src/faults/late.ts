@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Header, headerValue, type Request } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { Client, type Watched, watch } from '../clients.ts'
-import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
+import type { Fault, Finding, Row, Subject } from '../subject.ts'
 
 /** Milliseconds for which a stream is watched, and the parts that must arrive meanwhile for a comparison. */
 const WATCH_MS = 3_500
@@ -14,25 +14,12 @@ const LONGEST_PROMISE_S = 75
 const MARGIN_MS = 500
 const CONNECTIONS = 8
 
-const streamed = new Row('stream')
-const kept = new Row('keep-alive')
-
 /** What a server promises comes, and when it is of use. */
-export const late: Fault = {
-  name: 'late',
-  seconds: 10,
-  async run(subject) {
-    const findings = await Promise.all([
-      streamed.confirmed(() => tryStream(subject)),
-      kept.confirmed(() => tryPromise(subject)),
-    ])
-    return findings.flat()
-  },
-}
+export const late: Fault = { name: 'late', rows: { stream: tryStream, 'keep-alive': tryPromise } }
 
-async function tryStream(subject: Subject): Promise<Finding> {
+async function tryStream(subject: Subject, row: Row): Promise<Finding> {
   const { headers, stream } = subject.routes
-  if (stream === undefined) return streamed.untested('no path that streams (--stream /path)')
+  if (stream === undefined) return row.untested('no path that streams (--stream /path)')
   const { target } = await subject.start()
   const see = (where: Target, ...own: Header[]) => {
     const request = { target: stream, headers: [...headers, ['accept', 'text/event-stream, */*'], ...own] }
@@ -40,20 +27,20 @@ async function tryStream(subject: Subject): Promise<Finding> {
   }
   const [plain, zipped] = [await see(target), await see(target, ['accept-encoding', 'gzip, br'])]
   const isEvents = headerValue(plain.headers, 'content-type')?.startsWith('text/event-stream') === true
-  const say = (text: string) => (isEvents ? streamed.found('late', text) : streamed.warned(text))
+  const say = (text: string) => (isEvents ? row.found('late', text) : row.warned(text))
   const [last = 0] = plain.arrivals.slice(-1)
   const events = plain.body.split(/\r?\n\r?\n/).length - 1
   if (isEvents && events >= PARTS && plain.arrivals.length < PARTS && last > 1_000)
     return say(`${events} events of ${stream} arrive in ${times(plain)} after ${Math.round(last)} ms`)
   if (plain.arrivals.length < PARTS)
-    return streamed.untested(`${stream} sends fewer than ${PARTS} parts in ${WATCH_MS / 1_000} s`)
+    return row.untested(`${stream} sends fewer than ${PARTS} parts in ${WATCH_MS / 1_000} s`)
   const said = `${stream} arrives in ${times(plain)}`
   if (isHeld(plain, zipped)) return say(`${said}, and in ${times(zipped)} with accept-encoding: gzip`)
-  if (subject.nginx === undefined) return streamed.fine(`${said}, in ${times(zipped)} with gzip`)
+  if (subject.nginx === undefined) return row.fine(`${said}, in ${times(zipped)} with gzip`)
   const proxied = await see(await subject.front(target))
   if (!isHeld(plain, proxied))
-    return streamed.fine(`${said}, in ${times(zipped)} with gzip and in ${times(proxied)} behind NGINX`)
-  return streamed.warned(
+    return row.fine(`${said}, in ${times(zipped)} with gzip and in ${times(proxied)} behind NGINX`)
+  return row.warned(
     `${said}, and in ${times(proxied)} behind an NGINX that buffers: send x-accel-buffering: no`,
   )
 }
@@ -65,7 +52,7 @@ function isHeld({ arrivals }: Watched, { arrivals: others }: Watched): boolean {
   return others.length < arrivals.length / 2
 }
 
-async function tryPromise(subject: Subject): Promise<Finding> {
+async function tryPromise(subject: Subject, row: Row): Promise<Finding> {
   const { headers, health } = subject.routes
   const server = await subject.start()
   const lives = Array.from({ length: CONNECTIONS }, async (_, index) => {
@@ -84,13 +71,13 @@ async function tryPromise(subject: Subject): Promise<Finding> {
   })
   const [shortest] = (await Promise.all(lives)).toSorted((a, b) => a.seconds - b.seconds)
   const { promised = 0, seconds = 0, isOpen } = shortest ?? {}
-  if (promised === 0) return kept.untested('it promises nothing (keep-alive: timeout=)')
-  if (promised > LONGEST_PROMISE_S) return kept.untested(`it promises ${promised} s, which takes too long`)
-  const missing = await subject.missing(kept, server, `${promised} s without a request`)
+  if (promised === 0) return row.untested('it promises nothing (keep-alive: timeout=)')
+  if (promised > LONGEST_PROMISE_S) return row.untested(`it promises ${promised} s, which takes too long`)
+  const missing = await subject.missing(row, server, `${promised} s without a request`)
   if (missing !== undefined) return missing
   if (isOpen || seconds > promised + MARGIN_MS / 1_000)
-    return kept.fine(`lives longer than the ${promised} s that it promises`)
-  return kept.certain(
+    return row.fine(`lives longer than the ${promised} s that it promises`)
+  return row.certain(
     'lost',
     `closed after ${seconds.toFixed(2)} s, and promised ${promised} s: a request on its way is lost`,
   )

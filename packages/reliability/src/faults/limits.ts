@@ -1,8 +1,9 @@
 import { until } from '@startgrid/cli/until.ts'
 import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import { faultOfApps, LIGHT } from '../app.ts'
+import type { AppSubject } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
+import type { Fault, Row } from '../subject.ts'
 import { openSenders } from './slow.ts'
 
 /** Seconds after which the last slow client must be cut off: longer than the apps take alone (15 and 65). */
@@ -10,27 +11,26 @@ const HEAD_S = 45
 const BODY_S = 90
 
 /** Clients that send one byte per second hold connections for hours unless they are cut off. */
-export const timeLimits = faultOfApps(
-  'time-limits',
-  { seconds: 90, right: 'heads and bodies at a byte per second are cut off' },
-  async (subject) => {
-    const { role, runtime } = subject.app
-    const problems: string[] = []
-    const { target } = await subject.launch({ env: NEVER_SHED })
-    const judge = async (kind: 'half a request' | 'half a body', seconds: number) => {
-      const opened = openSenders(target, LIGHT[role], [kind])
-      const areCut = until('some are left', () => opened.count() === 0, seconds, 500)
-      await areCut.catch(() =>
-        problems.push(`${opened.count()} connections that send ${kind} are open after ${seconds} s.`),
-      )
-      opened.close()
-    }
-    // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
-    const body = runtime === 'node' ? judge('half a body', BODY_S) : undefined
-    await Promise.all([judge('half a request', HEAD_S), body])
-    return problems
-  },
-)
+export const timeLimits: Fault<AppSubject> = { name: 'time-limits', rows: { 'time-limits': tryLimits } }
+
+async function tryLimits(subject: AppSubject, row: Row) {
+  const { app, routes } = subject
+  const problems: string[] = []
+  const { target } = await subject.launch({ env: NEVER_SHED })
+  const judge = async (kind: 'half a request' | 'half a body', seconds: number) => {
+    const opened = openSenders(target, routes.page.path, [kind])
+    const left = () => opened.sockets.filter(({ destroyed }) => !destroyed).length
+    const areCut = until('some are left', () => left() === 0, seconds, 500)
+    await areCut.catch(() =>
+      problems.push(`${left()} connections that send ${kind} are open after ${seconds} s.`),
+    )
+    opened.close()
+  }
+  // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
+  const body = app.runtime === 'node' ? judge('half a body', BODY_S) : undefined
+  await Promise.all([judge('half a request', HEAD_S), body])
+  return row.judged(problems, 'heads and bodies at a byte per second are cut off')
+}
 
 /** Milliseconds of pause after a response: a client that is refused asks three times per second. */
 const PAUSE_MS = 300
@@ -46,44 +46,46 @@ const PROBES = 10
 const PATIENCE_S = 30
 
 /** More clients than an app can serve: it refuses pages early, serves the others and probes, and recovers when the clients leave. */
-export const overload = faultOfApps(
-  'overload',
-  { seconds: 10, isAlone: true, right: 'some pages are refused, others and probes are served' },
-  async (subject) => {
-    if (subject.app.role !== 'ssr') return { untested: 'only pages are shed' }
-    const { target, child } = await subject.launch({ env: { MAX_QUEUE_WAIT_MS: LIMIT_MS } })
-    // njs renders ten times slower, and cannot refuse so many.
-    const [path, count] = subject.app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]
-    const problems = new Set<string>()
-    let refusal: Seen | undefined
-    // So many pages without a refusal: an app that sheds refuses the last of those who come together.
-    const enough = 4 * count
-    let [before, served] = [0, 0]
-    const onSeen = (seen: Seen) => {
-      if (seen.error !== undefined || (seen.status !== 200 && seen.status !== 503))
-        problems.add(`GET ${path} gets ${outcomeOf(seen)} during the overload.`)
-      else if (seen.status === 503) refusal ??= seen
-      else if (refusal !== undefined) served += 1
-      else before += 1
-    }
-    const requests = [{ target: path }]
-    const crowd = subject.clients({ target, requests, count, pauseMs: PAUSE_MS, onSeen })
-    const deadline = performance.now() + 1_000 * PATIENCE_S
-    for (let probes = 0; before < enough && (served < SERVED || probes < PROBES); probes++) {
-      const probe = await ask(target, '/livez')
-      if (probe.status !== 200) problems.add(`/livez got ${outcomeOf(probe)}.`)
-      if (performance.now() > deadline) break
-    }
-    if (refusal === undefined) problems.add('No page was refused with 503.')
-    else if (served < SERVED) problems.add(`Fewer than ${SERVED} pages were served after a refusal.`)
-    await crowd.stop()
-    const isBack = async () => (await ask(target, path)).status === 200
-    await until('no page is served', isBack, PATIENCE_S).catch(() =>
-      problems.add('After the overload no page is served.'),
-    )
-    if (child.exitCode !== null) problems.add(`It ended with ${child.exitCode}.`)
-    if (refusal !== undefined && !/^[1-9]\d*$/.test(headerValue(refusal.headers ?? [], 'retry-after') ?? ''))
-      problems.add('The 503 does not say retry-after.')
-    return problems
-  },
-)
+export const overload: Fault<AppSubject> = {
+  name: 'overload',
+  isAlone: true,
+  rows: { overload: tryOverload },
+}
+
+async function tryOverload(subject: AppSubject, row: Row) {
+  if (subject.app.role !== 'ssr') return row.untested('only pages are shed')
+  const { target, child } = await subject.launch({ env: { MAX_QUEUE_WAIT_MS: LIMIT_MS } })
+  // njs renders ten times slower, and cannot refuse so many.
+  const [path, count] = subject.app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]
+  const problems = new Set<string>()
+  let refusal: Seen | undefined
+  // So many pages without a refusal: an app that sheds refuses the last of those who come together.
+  const enough = 4 * count
+  let [before, served] = [0, 0]
+  const onSeen = (seen: Seen) => {
+    if (seen.error !== undefined || (seen.status !== 200 && seen.status !== 503))
+      problems.add(`GET ${path} gets ${outcomeOf(seen)} during the overload.`)
+    else if (seen.status === 503) refusal ??= seen
+    else if (refusal !== undefined) served += 1
+    else before += 1
+  }
+  const requests = [{ target: path }]
+  const crowd = subject.clients({ target, requests, count, pauseMs: PAUSE_MS, onSeen })
+  const deadline = performance.now() + 1_000 * PATIENCE_S
+  for (let probes = 0; before < enough && (served < SERVED || probes < PROBES); probes++) {
+    const probe = await ask(target, '/livez')
+    if (probe.status !== 200) problems.add(`/livez got ${outcomeOf(probe)}.`)
+    if (performance.now() > deadline) break
+  }
+  if (refusal === undefined) problems.add('No page was refused with 503.')
+  else if (served < SERVED) problems.add(`Fewer than ${SERVED} pages were served after a refusal.`)
+  await crowd.stop()
+  const isBack = async () => (await ask(target, path)).status === 200
+  await until('no page is served', isBack, PATIENCE_S).catch(() =>
+    problems.add('After the overload no page is served.'),
+  )
+  if (child.exitCode !== null) problems.add(`It ended with ${child.exitCode}.`)
+  if (refusal !== undefined && !/^[1-9]\d*$/.test(headerValue(refusal.headers ?? [], 'retry-after') ?? ''))
+    problems.add('The 503 does not say retry-after.')
+  return row.judged(problems, 'some pages are refused, others and probes are served')
+}

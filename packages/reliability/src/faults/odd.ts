@@ -3,7 +3,7 @@ import { cpuSeconds } from '@startgrid/machine/processes.ts'
 import type { Header, Request } from '@startgrid/wire/request.ts'
 import { send } from '../clients.ts'
 import { type Routes, type Server, uploadOf } from '../routes.ts'
-import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
+import type { Fault, Finding, Row, Subject } from '../subject.ts'
 
 /** A request that has killed or stopped a server somewhere. */
 interface Input extends Request {
@@ -25,46 +25,41 @@ const MOST = 3
 const LATER_MS = 250
 const TOGETHER = 10
 
-const row = new Row('odd')
-
 /** Requests that no browser sends: it lives, and serves others. */
-export const odd: Fault = {
-  name: 'odd',
-  seconds: 10,
-  isAlone: true,
-  async run(subject) {
-    const { deadly = [], health, page } = subject.routes
-    const findings: Finding[] = deadly.map((what) => row.certain('dies', what))
-    const inputs = inputsFor(subject.routes)
-    let server = await subject.start()
-    // The slowest: a limit for a server that is slow by itself, and for a busy machine.
-    const baseline = await usualWait(subject, server, page.path)
-    const limit = Math.min(HEALTH_MS, Math.max(UNNOTICED_MS, TIMES * baseline))
-    for (let at = 0; at < inputs.length && findings.length < MOST; at += TOGETHER) {
-      const group = inputs.slice(at, at + TOGETHER)
-      for (const input of group) {
-        const wait = await shortestWait(subject, server, input, limit)
-        if (wait === undefined) continue
-        server = await startAnew(subject)
-        // Any request that costs as much at this moment is an excuse.
-        if ((await usualWait(subject, server, input.target)) > wait / 2) continue
-        const said = wait >= HEALTH_MS ? 'does not respond within 2 s' : `waits for ${Math.round(wait)} ms`
-        const beside = `${Math.ceil(baseline)} ms beside plain requests`
-        findings.push(row.found('hangs', `${input.what}: ${health} ${said}, and ${beside}`))
-      }
-      await sleep(LATER_MS)
-      if (server.whyEnded() === undefined) continue
-      const deadliest = await nameDeadly(subject, group)
-      findings.push(
-        deadliest ??
-          row.certain('dies', `amid odd requests, but of none of them alone: ${server.whyEnded()}`),
-      )
-      if (deadliest === undefined) break
+export const odd: Fault = { name: 'odd', isAlone: true, rows: { odd: tryInputs } }
+
+async function tryInputs(subject: Subject, row: Row): Promise<readonly Finding[]> {
+  const { deadly = [], health, page } = subject.routes
+  const findings: Finding[] = deadly.map((what) => row.certain('dies', what))
+  const inputs = inputsFor(subject.routes)
+  let server = await subject.start()
+  // The slowest: a limit for a server that is slow by itself, and for a busy machine.
+  const baseline = await usualWait(subject, server, page.path)
+  const limit = Math.min(HEALTH_MS, Math.max(UNNOTICED_MS, TIMES * baseline))
+  for (let at = 0; at < inputs.length && findings.length < MOST; at += TOGETHER) {
+    const group = inputs.slice(at, at + TOGETHER)
+    for (const input of group) {
+      const wait = await shortestWait(subject, server, input, limit)
+      if (wait === undefined) continue
       server = await startAnew(subject)
+      // Any request that costs as much at this moment is an excuse.
+      if ((await usualWait(subject, server, input.target)) > wait / 2) continue
+      const said = wait >= HEALTH_MS ? 'does not respond within 2 s' : `waits for ${Math.round(wait)} ms`
+      const beside = `${Math.ceil(baseline)} ms beside plain requests`
+      // It was tried three times.
+      findings.push(row.certain('hangs', `${input.what}: ${health} ${said}, and ${beside}`))
     }
-    if (findings.length > 0) return findings
-    return [row.fine(`${inputs.length} odd requests: it lives, and ${health} responds meanwhile`)]
-  },
+    await sleep(LATER_MS)
+    if (server.whyEnded() === undefined) continue
+    const deadliest = await nameDeadly(subject, row, group)
+    findings.push(
+      deadliest ?? row.certain('dies', `amid odd requests, but of none of them alone: ${server.whyEnded()}`),
+    )
+    if (deadliest === undefined) break
+    server = await startAnew(subject)
+  }
+  if (findings.length > 0) return findings
+  return [row.fine(`${inputs.length} odd requests: it lives, and ${health} responds meanwhile`)]
 }
 
 /** What hangs may use a core, and the next one would be accused of that. */
@@ -113,7 +108,11 @@ async function waitBeside(subject: Subject, server: Server, input: Request): Pro
 }
 
 /** Which of several inputs has ended it: each is sent to a fresh start, the last one first. @returns undefined if none has alone */
-async function nameDeadly(subject: Subject, suspects: readonly Input[]): Promise<Finding | undefined> {
+async function nameDeadly(
+  subject: Subject,
+  row: Row,
+  suspects: readonly Input[],
+): Promise<Finding | undefined> {
   for (const input of suspects.toReversed()) {
     const server = await startAnew(subject)
     await waitBeside(subject, server, input)

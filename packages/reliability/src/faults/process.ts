@@ -3,8 +3,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { LaunchError, type LaunchOptions, type Startable } from '@startgrid/grid/launcher.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
-import { type AppSubject, faultOfApps } from '../app.ts'
+import type { AppSubject } from '../app.ts'
 import { PATIENCE } from '../clients.ts'
+import type { Fault, Row } from '../subject.ts'
 
 /** The option that has an app's runtime load a file first; the app does not know. */
 const PRELOAD = fileURLToPath(new URL('../../fixtures/preload/uncaught.ts', import.meta.url))
@@ -16,14 +17,13 @@ const CAUSES = [
 ] as const
 
 /** After an error outside a request, the state of the process is unknown. So the app logs it, finishes its responses, and exits. */
-export const uncaught = faultOfApps(
-  'uncaught',
-  { seconds: 5, right: 'it logs the cause, finishes its responses, and ends with 1' },
-  async (subject) => {
-    if (subject.app.runtime === 'nginx') return { untested: 'a script of njs runs only inside a request' }
-    return (await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))).flat()
-  },
-)
+export const uncaught: Fault<AppSubject> = { name: 'uncaught', rows: { uncaught: tryUncaught } }
+
+async function tryUncaught(subject: AppSubject, row: Row) {
+  if (subject.app.runtime === 'nginx') return row.untested('a script of njs runs only inside a request')
+  const problems = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))
+  return row.judged(problems.flat(), 'it logs the cause, finishes its responses, and ends with 1')
+}
 
 async function judgeCause(
   subject: AppSubject,
@@ -57,22 +57,20 @@ async function judgeCause(
 }
 
 /** An app that cannot start says why once, in words, and does not hang or print a stack. */
-export const refusedStart = faultOfApps(
-  'refused-start',
-  { seconds: 5, right: 'it says why in a sentence, and ends with 1' },
-  async (subject) => {
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    const { port } = taken.address() as AddressInfo
-    const problems = [
-      ...(await judgeStart(subject, 'With a port that is taken', { env: { PORT: String(port) } })),
-      ...(await judgeStart(subject, 'With PORT=99999', { env: { PORT: '99999' } })),
-      ...(await judgeStart(subject, "As role 'nobody'", {}, { ...subject.app, role: 'nobody' })),
-    ]
-    taken.close()
-    return problems
-  },
-)
+export const refusedStart: Fault<AppSubject> = { name: 'refused-start', rows: { 'refused-start': tryStarts } }
+
+async function tryStarts(subject: AppSubject, row: Row) {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const problems = [
+    ...(await judgeStart(subject, 'With a port that is taken', { env: { PORT: String(port) } })),
+    ...(await judgeStart(subject, 'With PORT=99999', { env: { PORT: '99999' } })),
+    ...(await judgeStart(subject, "As role 'nobody'", {}, { ...subject.app, role: 'nobody' })),
+  ]
+  taken.close()
+  return row.judged(problems, 'it says why in a sentence, and ends with 1')
+}
 
 async function judgeStart(
   subject: AppSubject,

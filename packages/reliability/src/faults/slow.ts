@@ -3,7 +3,7 @@ import { formatMegabytes } from '@startgrid/cli/numbers.ts'
 import { currentMemory } from '@startgrid/machine/processes.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { outcomeOf, send, watch } from '../clients.ts'
-import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
+import type { Fault, Finding, Row, Subject } from '../subject.ts'
 
 /** Connections of each kind: fewer than 100 in all, where some servers stop to accept. */
 const SENDERS = 30
@@ -25,49 +25,37 @@ const TIMES = 20
 const GROWTH = 100e6
 const READER_MS = 4_000
 
-const senders = new Row('slow senders')
-const reader = new Row('slow reader')
-
 /** Clients that are slow hold nobody up, and are no burden. */
-export const slow: Fault = {
-  name: 'slow',
-  seconds: 10,
-  async run(subject) {
-    return [
-      ...(await senders.confirmed(() => trySenders(subject))),
-      ...(await reader.confirmed(() => tryReader(subject))),
-    ]
-  },
-}
+export const slow: Fault = { name: 'slow', rows: { 'slow senders': trySenders, 'slow reader': tryReader } }
 
-async function trySenders(subject: Subject): Promise<Finding> {
+async function trySenders(subject: Subject, row: Row): Promise<Finding> {
   const all = Object.keys(KINDS) as Kind[]
   const together = await waitBeside(subject, all)
   const count = `${SENDERS * all.length} silent and half-sent connections`
   const { health } = subject.routes
   if (typeof together === 'number')
-    return senders.fine(`${count}: ${health} responds within ${Math.ceil(together)} ms`)
+    return row.fine(`${count}: ${health} responds within ${Math.ceil(together)} ms`)
   for (const kind of all) {
     const alone = await waitBeside(subject, [kind])
     if (typeof alone === 'string')
-      return senders.found('hangs', `${health} gets ${alone} beside ${SENDERS} connections that send ${kind}`)
+      return row.found('hangs', `${health} gets ${alone} beside ${SENDERS} connections that send ${kind}`)
   }
-  return senders.found('hangs', `${health} gets ${together} beside ${count}`)
+  return row.found('hangs', `${health} gets ${together} beside ${count}`)
 }
 
 /** Opens connections of each kind, which are slow until they are closed. */
 export function openSenders(target: Target, path: string, kinds: readonly Kind[]) {
-  const sockets = kinds.flatMap((kind) =>
-    Array.from({ length: SENDERS }, () => ({ kind, socket: send(target, KINDS[kind](path)) })),
-  )
+  const open = (kind: Kind) => Array.from({ length: SENDERS }, () => send(target, KINDS[kind](path)))
+  const sockets = kinds.flatMap(open)
+  const begun = sockets.filter(({ bytesWritten }) => bytesWritten > 0)
   const drip = setInterval(() => {
-    for (const { kind, socket } of sockets) if (kind !== 'nothing') socket.write('a')
+    for (const socket of begun) socket.write('a')
   }, 1_000)
   return {
-    count: () => sockets.filter(({ socket }) => !socket.destroyed).length,
+    sockets,
     close() {
       clearInterval(drip)
-      for (const { socket } of sockets) socket.destroy()
+      for (const socket of sockets) socket.destroy()
     },
   }
 }
@@ -79,6 +67,8 @@ async function waitBeside(subject: Subject, kinds: readonly Kind[]): Promise<num
   let [usual, longest] = [0, 0]
   for (let asked = 0; asked < 5; asked++) usual = Math.max(usual, (await subject.probe(server)).ms)
   const opened = openSenders(server.target, (upload ?? page).path, kinds)
+  // They ask for no work: a response may have no end.
+  for (const socket of opened.sockets) socket.once('data', () => socket.pause())
   try {
     for (let asked = 0; asked < 6; asked++) {
       await sleep(400)
@@ -92,7 +82,7 @@ async function waitBeside(subject: Subject, kinds: readonly Kind[]): Promise<num
   }
 }
 
-async function tryReader(subject: Subject): Promise<Finding> {
+async function tryReader(subject: Subject, row: Row): Promise<Finding> {
   const { headers, download, stream } = subject.routes
   // What is shorter cannot grow by so much.
   const paths = [stream, download !== undefined && download.bytes > 10e6 ? download.path : undefined]
@@ -110,13 +100,13 @@ async function tryReader(subject: Subject): Promise<Finding> {
     socket.destroy()
     const reason = whyEnded()
     const what = `while one client did not read ${path}`
-    if (reason !== undefined) return reader.certain('dies', `${what}: ${reason}`)
-    if (grown > GROWTH) return reader.found('grows', `+${formatMegabytes(grown)} MB ${what}`)
+    if (reason !== undefined) return row.certain('dies', `${what}: ${reason}`)
+    if (grown > GROWTH) return row.found('grows', `+${formatMegabytes(grown)} MB ${what}`)
     const { bytes } = await watch(target, request, { ms: 3_000, bytes: 1.2 * GROWTH })
     if (bytes > longest) [longest, last] = [bytes, path]
   }
   if (longest > GROWTH)
-    return reader.fine(`memory grows by less than 100 MB while one client does not read ${last}`)
+    return row.fine(`memory grows by less than 100 MB while one client does not read ${last}`)
   const size = `${(longest / 1e6).toFixed(longest < 1e6 ? 3 : 0)} MB`
-  return reader.untested(`no response of over 100 MB, ${last} has ${size} (--path /export)`)
+  return row.untested(`no response of over 100 MB, ${last} has ${size} (--path /export)`)
 }

@@ -19,27 +19,14 @@ const LEAVE_MS = 500
 /** A person waits for so long without a complaint. */
 const SOON_MS = 2_000
 
-const underWay = new Row('stop')
 const kept = new Row('kept')
 const newcomers = new Row('newcomers')
-const exit = new Row('exit')
-const halfSent = new Row('half-sent')
-const again = new Row('start again')
 
 /** An orchestrator ends a server that is in use. */
-export const stop: Fault = {
-  name: 'stop',
-  seconds: 8,
-  async run(subject) {
-    return [
-      ...(await underWay.confirmed(() => tryUnderWay(subject))),
-      ...(await halfSent.confirmed(() => tryHalfSent(subject))),
-    ]
-  },
-}
+export const stop: Fault = { name: 'stop', rows: { stop: tryUnderWay, 'half-sent': tryHalfSent } }
 
 /** @returns what became of requests under way, on kept and on new connections, and of the process */
-export async function tryUnderWay(subject: Subject): Promise<Finding[]> {
+export async function tryUnderWay(subject: Subject, row = new Row('stop')): Promise<Finding[]> {
   const { routes, stopping, keepsIdle } = subject
   const { headers, slow } = routes
   const server = await subject.start()
@@ -76,32 +63,31 @@ export async function tryUnderWay(subject: Subject): Promise<Finding[]> {
   // Then its clients only keep their connections.
   await sleep(Math.max(0, beganAt + LEAVE_MS - performance.now()))
   void busy.stop()
-  const ms = await endOf(server, performance.now() + stopping.graceMs)
-  const left = await leftOver(server, stopping.graceMs)
+  const exit = await judgeExit(server, stopping.graceMs)
   for (const client of idle) client.close()
   const link = `requests on kept connections over a link of ${LINK_MS} ms`
   const said = `${cut} of ${asked} ${link} were cut off or refused at SIGTERM: say connection: close first`
   return [
-    judgeUnderWay(slow?.path, lost, late.length),
+    judgeUnderWay(row, slow?.path, lost, late.length),
     ...(stopping.drainDelayMs === 0 ? [] : [refused]),
     cut === 0
       ? kept.fine(`none of ${asked} ${link} was lost at SIGTERM (${atMost(asked)})`)
       : keepsIdle
         ? kept.found('lost', said)
         : kept.warned(said),
-    left ?? judgeEnd(ms, stopping.graceMs),
+    exit,
   ]
 }
 
 /** The upper limit of a share of which nothing was seen. */
 const atMost = (count: number) => `at most ${formatPercent(Math.min(1, 3 / Math.max(1, count)))}`
 
-function judgeUnderWay(path: string | undefined, lost: number, count: number): Finding {
-  if (path === undefined) return underWay.untested('no path takes longer than 150 ms (--slow /path)')
+function judgeUnderWay(row: Row, path: string | undefined, lost: number, count: number): Finding {
+  if (path === undefined) return row.untested('no path takes longer than 150 ms (--slow /path)')
   const what = `${count} requests of ${path} that were under way at SIGTERM`
-  if (count === 0) return underWay.untested(`${path} is too fast to be under way at SIGTERM (--slow /path)`)
-  if (lost > 0) return underWay.found('lost', `${lost} of ${what} got no response`)
-  return underWay.fine(`${what} got their response`)
+  if (count === 0) return row.untested(`${path} is too fast to be under way at SIGTERM (--slow /path)`)
+  if (lost > 0) return row.found('lost', `${lost} of ${what} got no response`)
+  return row.fine(`${what} got their response`)
 }
 
 /** As a load balancer does that has not heard of it yet. */
@@ -135,31 +121,29 @@ async function endOf({ pid }: Server, deadline: number): Promise<number | undefi
   return performance.now() - beganAt
 }
 
-/** What lives on without the process that was started. */
-async function leftOver({ pid, pids, target }: Server, graceMs: number): Promise<Finding | undefined> {
-  if (isRunning(pid)) return undefined
-  for (let waited = 0; waited < graceMs && pids().length > 0; waited += 50) await sleep(50)
-  const { length } = pids()
-  if (length === 0) return undefined
-  const seen = await ask(target, '/', { timeoutMs: 3_000 })
-  const still = seen.error?.failure === 'refused' ? 'live on' : 'live on, and serve'
-  return exit.certain(
-    'orphans',
-    `${length} of its processes ${still} after SIGTERM to the one that was started`,
-  )
-}
-
-/** @param ms from its last response on */
-function judgeEnd(ms: number | undefined, graceMs: number): Finding {
+/** Waits for its end, from its last response on, and looks what lives on without the process that was started. */
+async function judgeExit(server: Server, graceMs: number): Promise<Finding> {
+  const row = new Row('exit')
+  const ms = await endOf(server, performance.now() + graceMs)
   if (ms === undefined)
-    return exit.found('hangs', `it still runs ${graceMs / 1_000} s after SIGTERM and its last response`)
+    return row.found('hangs', `it still runs ${graceMs / 1_000} s after SIGTERM and its last response`)
+  for (let waited = 0; waited < graceMs && server.pids().length > 0; waited += 50) await sleep(50)
+  const { length } = server.pids()
+  if (length > 0) {
+    const { error } = await ask(server.target, '/', { timeoutMs: 3_000 })
+    const still = error?.failure === 'refused' ? 'live on' : 'live on, and serve'
+    return row.certain(
+      'orphans',
+      `${length} of its processes ${still} after SIGTERM to the one that was started`,
+    )
+  }
   const seconds = (ms / 1_000).toFixed(ms < 1_000 ? 2 : 1)
   const said = `it exits ${seconds} s after its last response, with idle connections open`
-  return ms > SOON_MS ? exit.warned(said) : exit.fine(said)
+  return ms > SOON_MS ? row.warned(said) : row.fine(said)
 }
 
 /** Clients that have begun something, and never go on. */
-async function tryHalfSent(subject: Subject): Promise<Finding> {
+async function tryHalfSent(subject: Subject, row: Row): Promise<Finding> {
   const { graceMs } = subject.stopping
   const server = await subject.start()
   const halves = Object.entries(KINDS).map(([what, of]) => ({ what, socket: send(server.target, of('/')) }))
@@ -174,29 +158,24 @@ async function tryHalfSent(subject: Subject): Promise<Finding> {
   }
   ms ??= await endOf(server, beganAt + SOON_MS + graceMs)
   if (ms === undefined)
-    return halfSent.found(
+    return row.found(
       'hangs',
       `it still runs ${graceMs / 1_000} s after SIGTERM, although all clients have left`,
     )
-  if (reason !== '')
-    return halfSent.warned(`it waits for a client that has sent ${reason} when it is stopped`)
-  return halfSent.fine('half-sent and silent connections do not keep it from ending')
+  if (reason !== '') return row.warned(`it waits for a client that has sent ${reason} when it is stopped`)
+  return row.fine('half-sent and silent connections do not keep it from ending')
 }
 
 /** A release: two copies behind NGINX are stopped and started again in turn. */
-export const restart: Fault = {
-  name: 'restart',
-  seconds: 8,
-  run: (subject) => again.confirmed(() => tryRestart(subject)),
-}
+export const restart: Fault = { name: 'restart', rows: { 'start again': tryRestart } }
 
-async function tryRestart(subject: Subject): Promise<Finding> {
+async function tryRestart(subject: Subject, row: Row): Promise<Finding> {
   const { routes, nginx, stopping } = subject
-  if (nginx === undefined) return again.untested('no NGINX on this machine')
+  if (nginx === undefined) return row.untested('no NGINX on this machine')
   const first = await subject.start()
   const { elsewhere } = subject
   if (elsewhere !== undefined)
-    return again.untested(`it listens on ${elsewhere}, whatever PORT says, so there is no second copy`)
+    return row.untested(`it listens on ${elsewhere}, whatever PORT says, so there is no second copy`)
   const second = await subject.start()
   const target = await subject.front(first.target, second.target)
   const { path, status } = routes.page
@@ -206,16 +185,13 @@ async function tryRestart(subject: Subject): Promise<Finding> {
     else if (++lost === 1) how = outcomeOf(seen)
   }
   const asking = { target, requests: [{ target: path, headers: routes.headers }], pauseMs: 50, onSeen }
-  const clients = [
-    subject.clients({ ...asking, count: 6 }),
-    subject.clients({ ...asking, count: 3, perConnection: 1 }),
-  ]
+  const clients = subject.clients({ ...asking, count: 9, perConnection: 10 })
   await until('there have not been 100 responses', () => responded >= 100)
   for (const copy of [first, second]) {
     terminate(copy)
     const ms = await endOf(copy, performance.now() + stopping.graceMs)
     if (ms === undefined)
-      return again.found(
+      return row.found(
         'hangs',
         `it still runs ${stopping.graceMs / 1_000} s after SIGTERM: NGINX goes on to ask on its connections`,
       )
@@ -226,9 +202,9 @@ async function tryRestart(subject: Subject): Promise<Finding> {
     const served = responded
     await until('nobody responds', () => responded > served + 50)
   }
-  await Promise.all(clients.map((one) => one.stop()))
+  await clients.stop()
   const total = responded + lost
   const what = 'GETs through NGINX while two copies were stopped and started in turn'
-  if (lost > 0) return again.found('lost', `${lost} of ${total} ${what}: GET ${path}: ${how}`)
-  return again.fine(`none of ${total} ${what} was lost (${atMost(total)})`)
+  if (lost > 0) return row.found('lost', `${lost} of ${total} ${what}: GET ${path}: ${how}`)
+  return row.fine(`none of ${total} ${what} was lost (${atMost(total)})`)
 }
