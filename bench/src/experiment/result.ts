@@ -31,8 +31,8 @@ export function createResult(
   command: string,
 ): Result {
   const { heats, maxTimeMs, profile } = effort
-  const { openLoop, ...usual } = PROFILES[profile]
-  const own = { ...usual, openLoop: latency ? openLoop : null, maxTimeMs: null }
+  const { openLoop, heats: usual, slices, sliceMs } = PROFILES[profile]
+  const own = { heats: usual, slices, sliceMs, openLoop: latency ? openLoop : null, maxTimeMs: null }
   const result = planRun(experiment, own, effort, command)
   const { settings } = result
   if ((heats ?? maxTimeMs) !== undefined) settings.profile = 'custom'
@@ -47,7 +47,7 @@ export function createStudyResult(study: Experiment, effort: Effort<StudyProfile
 
 function planRun(
   experiment: Experiment,
-  { slices, sliceMs, openLoop, ...usual }: StudyEffort,
+  usual: StudyEffort,
   { profile, seed, heats = usual.heats, maxTimeMs }: Effort<Settings['profile']>,
   command: string,
 ): Result {
@@ -61,15 +61,7 @@ function planRun(
     machine: readMachine(),
     versions: readVersions(),
     nginx: null,
-    settings: {
-      profile,
-      heats,
-      slices,
-      sliceMs,
-      maxTimeMs: maxTimeMs ?? usual.maxTimeMs,
-      cores: null,
-      openLoop,
-    },
+    settings: { ...usual, profile, heats, maxTimeMs: maxTimeMs ?? usual.maxTimeMs, cores: null },
     stolen: 0,
     enoughMs: null,
     warnings: [],

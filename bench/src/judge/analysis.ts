@@ -109,14 +109,12 @@ function peakMemory(heats: readonly Heat[], race: string, app: string): number |
   return peaks.length === 0 ? null : Math.max(...peaks)
 }
 
-function stepOf({ what, race, from, to, ratios }: Step, comparisons: Comparisons): StepResult {
+function stepOf({ ratios, ...step }: Step, comparisons: Comparisons): StepResult {
+  const { race, from, to } = step
   const before = comparisons.value(race, 'cpu', from)
   const after = comparisons.value(race, 'cpu', to)
   return {
-    what,
-    race,
-    from,
-    to,
+    ...step,
     cpu: before && after && { from: before.value, to: after.value },
     // Where the system does not tell CPU time, a busy core has a time per response.
     ratio: comparisons.ratio(race, 'cpu', to, from) ?? comparisons.ratio(race, 'rate', from, to),

@@ -15,19 +15,14 @@ interface ClaimContext {
 }
 
 export function judgeClaim(claim: Claim, context: ClaimContext): ClaimResult {
-  const { id, says, race, against, metric, over, under } = claim
+  const { published: _, because: __, ...told } = claim
+  const { race, against, metric, over, under } = told
   const published = publishedRatio(claim)
   const ratio = context.ratio(race, metric, over, under, against)
   const undecided = whyUndecided(claim, ratio, context)
   const verdict = undecided === null && ratio !== null ? decide(ratio, published) : 'undecided here'
   return {
-    id,
-    says,
-    race,
-    ...(against !== undefined && { against }),
-    metric,
-    over,
-    under,
+    ...told,
     published,
     ratio,
     verdict,

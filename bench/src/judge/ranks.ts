@@ -112,15 +112,15 @@ function difference(a: number | undefined, b: number | undefined): number | null
   return a === undefined || b === undefined ? null : a - b
 }
 
-/** A race as reports show it: its cells in order, with their ranks and ratios in both metrics. */
+/** A race as reports show it: its cells in order, with their ranks and ratios. */
 export interface Standing {
   race: string
   topology: Topology
   /** What every cell was asked. */
   workload: string | null
   connections: number
-  /** By metric; null where nothing could be compared. The rate ranks: neighbours that nobody sees move CPU per request as much. */
-  races: Readonly<Record<MainMetric, RaceFigures | null>>
+  /** Null where nothing could be compared. The rate ranks: neighbours that nobody sees move CPU per request as much. */
+  ranked: RaceFigures | null
   /** Best first, voided cells last. Without twins and cells that were not tried. */
   entries: StandingEntry[]
 }
@@ -129,7 +129,7 @@ export interface StandingEntry {
   spec: Cell
   figures: CellFigures
   /** Null if it is voided or nothing was measured. */
-  places: Readonly<Record<MainMetric, Place | null>>
+  place: Place | null
 }
 
 interface Place {
@@ -151,20 +151,14 @@ export function standingsOf({ cells, analysis }: Pick<Result, 'cells' | 'analysi
     const isTold = own.some(({ figures }) => figures.slices > 0 || figures.void !== null)
     if (first === undefined || !isTold) return []
     const { race, topology, workload, connections } = first.spec
-    const find = (metric: MainMetric) =>
-      analysis?.races.find(
-        (one) => one.race === race && one.topology === topology && one.metric === metric,
-      ) ?? null
-    const races = { rate: find('rate'), cpu: find('cpu') }
-    const order = new Map(races.rate?.ranks.map(({ cell }, index) => [cell, index]))
+    const isOwn = (one: RaceFigures) => one.race === race && one.topology === topology
+    const ranked = analysis?.races.find((one) => isOwn(one) && one.metric === 'rate') ?? null
+    const order = new Map(ranked?.ranks.map(({ cell }, index) => [cell, index]))
     const position = ({ spec }: (typeof own)[number]) => order.get(spec.id) ?? order.size
     const placed = own
       .toSorted((a, b) => position(a) - position(b))
-      .map((one) => ({
-        ...one,
-        places: { rate: placeIn(races.rate, one.spec), cpu: placeIn(races.cpu, one.spec) },
-      }))
-    return { race, topology, workload, connections, races, entries: placed }
+      .map((one) => ({ ...one, place: placeIn(ranked, one.spec) }))
+    return { race, topology, workload, connections, ranked, entries: placed }
   })
 }
 

@@ -144,13 +144,18 @@ export function sinceOf(commits: readonly Commit[]): Since {
   return {
     commits: commits.map(({ starts, ...commit }, index) => ({
       ...commit,
-      ratio: ratioOf(index === commits.length - 1 ? whole : starts.map(([good, own]) => own - good)),
+      ratio: index === commits.length - 1 ? ratioOf(whole) : speedOver([{ starts }]),
       starts: starts.length,
       probability: (only[index] ?? 0) + (first[index] ?? 0) + (second[index] ?? 0),
     })),
     steps: several > 0.5 ? [stepOf(first, before), stepOf(second, after)] : [stepOf(only, whole)],
     several,
   }
+}
+
+/** Of commits that are alike, as a part of the good one's. */
+export function speedOver(commits: readonly Pick<Commit, 'starts'>[]): Interval | null {
+  return ratioOf(commits.flatMap(({ starts }) => starts.map(([good, own]) => own - good)))
 }
 
 /** With a plain interval; null for fewer than two starts. */

@@ -11,6 +11,11 @@ import { SIGNIFICANT } from './comparisons.ts'
 /** A smaller difference is none, if nobody says how small. */
 export const WITHIN = 0.03
 
+/** `3 %` */
+export function formatMargin(within: number): string {
+  return `${Number((100 * within).toFixed(2))} %`
+}
+
 /** The level of each of so many pairs after so many starts. */
 export function levelOf({ looks = [] }: Pick<Settings, 'looks'>, starts: number, pairs: number): number {
   return levelAt(looks, starts, SIGNIFICANT) / Math.max(1, pairs)

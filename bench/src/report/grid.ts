@@ -43,11 +43,11 @@ export function findingsOfGrid(result: Result): Findings {
 
 /** Every race as one picture, best first: topologies as columns, roles as rows. */
 function raceChart(result: Result): Chart | undefined {
-  const races = standingsOf(result).filter(({ entries }) => entries.some(({ places }) => places.rate?.ratio))
+  const races = standingsOf(result).filter(({ entries }) => entries.some(({ place }) => place?.ratio))
   const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
   const roles = order(({ race }) => race)
   const topologies = order(({ topology }) => topology)
-  const baselines = order(({ races: { rate } }) => shortName(rate?.baseline ?? '', result))
+  const baselines = order(({ ranked }) => shortName(ranked?.baseline ?? '', result))
   const panels = roles.flatMap((role) =>
     topologies.flatMap((topology) => {
       const standing = races.find((one) => one.race === role && one.topology === topology)
@@ -65,11 +65,10 @@ function raceChart(result: Result): Chart | undefined {
   })
 }
 
-function panelOf({ race: role, topology, entries, races }: Standing): Panel {
-  const race = races.rate
-  const leaders = race === null ? [] : leadersOf(race).leaders
-  const dots = entries.flatMap(({ spec, places: { rate } }) => {
-    const ratio = rate?.ratio ?? null
+function panelOf({ race: role, topology, entries, ranked }: Standing): Panel {
+  const leaders = ranked === null ? [] : leadersOf(ranked).leaders
+  const dots = entries.flatMap(({ spec, place }) => {
+    const ratio = place?.ratio ?? null
     return ratio === null ? [] : [{ ...ratio, name: nameOf(spec), leads: leaders.includes(spec.id) }]
   })
   return { title: `${role} ${topology}`, dots }
@@ -77,7 +76,7 @@ function panelOf({ race: role, topology, entries, races }: Standing): Panel {
 
 /** The twin has a note, and no row. */
 function standingSection(standing: Standing, result: Result): Section {
-  const { race: role, topology, workload, connections, races, entries } = standing
+  const { race: role, topology, workload, connections, ranked, entries } = standing
   const outcome = outcomeOf(standing, result)
   const twins = result.cells.filter(
     (cell) => cell.twinOf !== null && cell.race === role && cell.topology === topology,
@@ -85,7 +84,7 @@ function standingSection(standing: Standing, result: Result): Section {
   const rate = result.analysis?.openRates.find((one) => one.race === role)?.rate
   return {
     title: `${role} ${topology}: ${outcome === null ? '' : `${outcome}; `}${workload}, ${connections} connections`,
-    table: systemsTable(entries, shortName(races.rate?.baseline ?? '', result)),
+    table: systemsTable(entries, shortName(ranked?.baseline ?? '', result)),
     notes: [
       ...describeUnplaced(standing, result),
       ...systemNotes([...entries, ...entriesOf(result, twins)], rate),

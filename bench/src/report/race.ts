@@ -5,13 +5,14 @@ import {
   formatRateEnds,
   formatRatio,
   formatRatioInterval,
+  formatSpeed,
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import { MOST_HEATS } from '../experiment/time.ts'
 import { FULL_CORES, LEAST_STARTS, unsteadyOf } from '../judge/findings.ts'
-import { speedOf, WITHIN } from '../judge/verdict.ts'
+import { formatMargin, speedOf, WITHIN } from '../judge/verdict.ts'
 import type { CellFigures, Finding, PilotRecord } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
@@ -101,11 +102,6 @@ function formatTime(ms: number): string {
   return `${Number((ms / 60_000).toFixed(1))} minutes`
 }
 
-/** `3 %` */
-export function formatMargin(within: number): string {
-  return `${Number((100 * within).toFixed(2))} %`
-}
-
 /** `32 connections, /api/items`; the connections are the same for all. */
 function placeOf(race: string, { cells: [first] }: Result, hasConnections = true): string {
   const path = race.replace(/^GET /, '')
@@ -180,12 +176,10 @@ function describeOpen(finding: Finding, result: Result, where: string): string {
   const advice =
     needed === null ? `more than ${MOST_HEATS} starts would be needed` : `${enough} would probably do`
   const { low, high } = speedOf(finding) ?? { low: 0, high: 0 }
-  const side = (factor: number) =>
-    factor < 1 ? `${formatPercent(1 / factor - 1)} slower` : `${formatPercent(factor - 1)} faster`
   const range =
     high > WIDE * low
       ? `the ${decides === 'rate' ? 'rate' : 'CPU per request'} of ${over} is ${formatEnds(finding.ratio, formatRatio).replace('–', ' to ')} times that of ${under}`
-      : `${over} is between ${side(low)} and ${side(high)} than ${under}`
+      : `${over} is between ${formatSpeed(low)} and ${formatSpeed(high)} than ${under}`
   return `Not known after ${formatTime(ms)}: ${range}; ${advice} (${where})`
 }
 

@@ -1,7 +1,9 @@
-import { formatEnds, formatRatio, UNKNOWN } from '@startgrid/cli/numbers.ts'
+import { formatEnds, formatRatio, formatSpeed, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
+import { speedOver } from '../judge/since.ts'
+import { formatMargin, verdictOf, WITHIN } from '../judge/verdict.ts'
 import type { Result } from '../result/result.ts'
 import type { Since, Step } from '../result/since.ts'
 import { type Chart, ratioChart } from './chart.ts'
@@ -28,9 +30,9 @@ export function describeSince({ steps, several, commits }: Since, result: Result
   }
   return [
     `${steps.length > 1 ? 'In two steps: since' : 'Since'} ${steps.map(describe).join('; since ')}`,
-    ...beforeOf(commits, steps[0], result),
+    ...beforeOf(steps, result),
     ...(steps.length === 1 && several >= PERHAPS
-      ? [`With ${formatPart(several)}, it came in more than one step`]
+      ? [`With a probability of ${formatPart(several)}, it came in more than one step`]
       : []),
     ...commits.flatMap(({ hash, title, skipped }) =>
       skipped === undefined ? [] : `${hash} "${title}" was skipped: ${skipped}`,
@@ -54,13 +56,19 @@ function describeChange({ value, low, high }: Interval, { analysis }: Result): s
   return value > 1 === isRate ? `added ${percent} to the ${what}` : `took ${percent} of the ${what}`
 }
 
-/** What is known of the last commit before a change. */
-function beforeOf(commits: Since['commits'], step: Step | undefined, { experiment }: Result): string[] {
+/** What is known of all before a change: `Before it, commits up to a41c09e are as fast as v5.1.0 within 3 %`. */
+function beforeOf([step]: readonly Step[], { experiment, settings, search = [] }: Result): string[] {
   const [good = ''] = Object.keys(experiment.systems)
-  const first = commits.findIndex(({ hash }) => step?.set.includes(hash))
-  const { hash, ratio } = commits.slice(0, first).findLast((one) => one.ratio !== null) ?? {}
-  if (!ratio) return []
-  return [`Before it, ${hash} has ${formatEnds(ratio, (end) => end.toFixed(3))} times the speed of ${good}`]
+  const first = search.findIndex(({ hash }) => step?.set.includes(hash))
+  const raced = search.slice(0, first).filter(({ starts }) => starts.length > 0)
+  const { low = null, high = null } = speedOver(raced) ?? {}
+  const { within = WITHIN } = settings
+  if (low === null || high === null) return []
+  const isAlike = verdictOf({ value: 1, low, high }, within) === 'alike'
+  const known = isAlike
+    ? `as fast as ${good} within ${formatMargin(within)}`
+    : `between ${formatSpeed(low)} and ${formatSpeed(high)} than ${good}`
+  return [`Before it, commits up to ${raced.at(-1)?.hash} are ${known}`]
 }
 
 export function chartOfSince({ commits, steps }: Since, { experiment }: Result): Chart | undefined {

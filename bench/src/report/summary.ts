@@ -33,7 +33,7 @@ export function findingOf(result: Result): string {
 }
 
 /** Who leads a race, or what there is to say instead: `bun leads`; null if nothing was ranked. */
-export function outcomeOf({ races: { rate: race } }: Standing, result: Result): string | null {
+export function outcomeOf({ ranked: race }: Standing, result: Result): string | null {
   const [best] = race?.ranks ?? []
   if (race === null || best === undefined) return null
   if (race.ranks.length === 1) return `only ${shortName(best.cell, result)} was measured`
@@ -70,7 +70,7 @@ function isPlaced({ pairs, ranks, smallestEffect }: RaceFigures, cell: string): 
 }
 
 /** Who may be the first only because its launches differ. */
-export function describeUnplaced({ races: { rate: race } }: Standing, result: Result): string[] {
+export function describeUnplaced({ ranked: race }: Standing, result: Result): string[] {
   if (race === null || race.pairs.every(({ p }) => p === null)) return []
   const { first, isOpen } = leadersOf(race)
   return isOpen

@@ -19,7 +19,7 @@ import { type Cell, nameOf, type Result } from '../result/result.ts'
 
 /** The systems of a race with their figures: the table of the grid, of studies and of races of commands. */
 
-/** A system in one race. Without figures it was skipped; without places nothing ranks it. */
+/** A system in one race. Without figures it was skipped; without a place nothing ranks it. */
 export type Entry = Pick<StandingEntry, 'spec'> & Partial<StandingEntry>
 
 export function entriesOf({ analysis }: Pick<Result, 'analysis'>, cells: readonly Cell[]): Entry[] {
@@ -32,9 +32,9 @@ export function entriesOf({ analysis }: Pick<Result, 'analysis'>, cells: readonl
 /** @param baseline whose ratio is 1. @param counts what a second has of */
 export function systemsTable(entries: readonly Entry[], baseline = '', counts = 'req/s'): Table {
   return withoutUnknown(
-    tableOf(entries, columnsOf(baseline, counts), ({ figures, places }) => {
+    tableOf(entries, columnsOf(baseline, counts), ({ figures, place }) => {
       if (figures === undefined || figures.void !== null) return 'void'
-      return places?.rate?.from === 1 ? 'best' : 'plain'
+      return place?.from === 1 ? 'best' : 'plain'
     }),
   )
 }
@@ -44,7 +44,7 @@ const columnsOf = (baseline: string, counts: string): ItemColumn<Entry>[] => [
   // The second column, so that a phone shows it.
   right(`× ${baseline}`, 0, (entry) => ratioText(entry, '1', ({ value }) => formatRatio(value))),
   right('95 %', 1, (entry) => ratioText(entry, '', (ratio) => formatEnds(ratio, formatRatio))),
-  right('rank', 0, ({ places }) => (places?.rate ? formatRank(places.rate) : '')),
+  right('rank', 0, ({ place }) => (place ? formatRank(place) : '')),
   right(counts, 0, ({ figures }) => {
     if (figures === undefined) return 'skipped'
     return figures.void !== null ? 'void' : orUnknown(figures.figures.rate?.value, METRICS.rate.format)
@@ -59,8 +59,8 @@ const columnsOf = (baseline: string, counts: string): ItemColumn<Entry>[] => [
 ]
 
 /** Blank where nothing ranks; the baseline over itself is 1, but for rounding. */
-function ratioText({ places }: Entry, itself: string, text: (ratio: Interval) => string): string {
-  const ratio = places?.rate?.ratio ?? null
+function ratioText({ place }: Entry, itself: string, text: (ratio: Interval) => string): string {
+  const ratio = place?.ratio ?? null
   if (ratio === null) return ''
   const { value, low, high } = ratio
   return [value, low ?? 1, high ?? 1].every((one) => Math.abs(one - 1) < 1e-9) ? itself : text(ratio)

@@ -59,6 +59,11 @@ export function formatDistance(ratio: number): string {
   return formatPercent(Math.abs(ratio - 1))
 }
 
+/** A part of the speed of another, in words: `3.0 % slower`. */
+export function formatSpeed(part: number): string {
+  return `${formatDistance(part)} ${part < 1 ? 'slower' : 'faster'}`
+}
+
 /**
  * The ends of an interval: `0.85–0.95`. With few launches that disagree, an interval can span orders of magnitude. Then its ends are
  * useless, and this returns `too wide`.

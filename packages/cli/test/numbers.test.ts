@@ -14,6 +14,7 @@ test('each number is written in one way', () => {
     [numbers.formatRatio, [1.4789, 0.9, 0.0223], '1.48 0.90 0.022'],
     [numbers.formatPercent, [0.004, 0.0996, 0.25, -0.07], '0.4 % 10 % 25 % -7.0 %'],
     [numbers.formatDistance, [0.93, 1.07], '7.0 % 7.0 %'],
+    [numbers.formatSpeed, [0.97, 1.05], '3.0 % slower 5.0 % faster'],
     [(value) => numbers.orUnknown(value || null, numbers.formatRate), [0, 100], '— 100'],
     [(to) => numbers.formatRank({ from: 2, to }), [2, 4], '2 2–4'],
   ]

@@ -33,8 +33,8 @@ export function readMachines(): Machine[] {
 
 /** What could not be told apart is in the order of the alphabet. */
 export function inGroups(entries: readonly StandingEntry[]): StandingEntry[] {
-  const key = ({ places: { rate }, spec }: StandingEntry) =>
-    [rate?.from ?? 99, rate?.to ?? 99].map((place) => String(place).padStart(3, '0')).join() + spec.title
+  const key = ({ place, spec }: StandingEntry) =>
+    [place?.from ?? 99, place?.to ?? 99].map((one) => String(one).padStart(3, '0')).join() + spec.title
   return entries.toSorted((a, b) => key(a).localeCompare(key(b)))
 }
 

@@ -81,8 +81,8 @@ ${table(id, entries, result)}
 }
 
 function chartOf({ race, topology }: Standing, entries: readonly StandingEntry[]): Chart | undefined {
-  const dots = entries.flatMap(({ spec, places: { rate } }) =>
-    rate?.ratio == null ? [] : [{ ...rate.ratio, name: nameOf(spec), leads: rate.from === 1 }],
+  const dots = entries.flatMap(({ spec, place }) =>
+    place?.ratio == null ? [] : [{ ...place.ratio, name: nameOf(spec), leads: place.from === 1 }],
   )
   return ratioChart({
     title: 'Requests per second over bare node:http',
@@ -94,11 +94,8 @@ function chartOf({ race, topology }: Standing, entries: readonly StandingEntry[]
 }
 
 const COLUMNS: readonly [heading: string, text: (entry: StandingEntry, result: Result) => string][] = [
-  ['place', ({ places: { rate } }) => (rate === null ? 'void' : formatRank(rate))],
-  [
-    '× node (95 %)',
-    ({ places }) => (places.rate?.ratio == null ? '' : formatRatioInterval(places.rate.ratio)),
-  ],
+  ['place', ({ place }) => (place === null ? 'void' : formatRank(place))],
+  ['× node (95 %)', ({ place }) => (place?.ratio == null ? '' : formatRatioInterval(place.ratio))],
   [
     '× direct (95 %)',
     ({ spec }, { analysis }) => {
