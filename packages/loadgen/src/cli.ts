@@ -71,7 +71,7 @@ export async function loadCommand(args: readonly string[], program: string): Pro
   process.once('SIGINT', () => interrupt.abort())
   const cores = processes > 1 ? coresFor(processes) : undefined
   await findServer(plan)
-  if (json !== '-') process.stdout.write(`${title(url, plan)}\n`)
+  if (json !== '-') process.stdout.write(`${wrap(title(url, plan))}\n`)
   const load = { ...plan, signal: interrupt.signal }
   const team = cores && (await startTeam(cores))
   const result = await (team?.run(load) ?? runLoad(load)).finally(() => team?.stop())
@@ -102,6 +102,7 @@ export function readCommand(args: readonly string[], program: string) {
   const paths = readPaths(values.path).flatMap(({ path, weight = 1 }) => new Array<string>(weight).fill(path))
   if (paths.length > 0 && (others.length > 0 || first.path !== '/'))
     throw new UsageError(`With --path, give one URL without a path: ${first.origin}.`)
+  const url = paths.length > 0 ? `${first.origin}${paths[0]}` : first.url
   const plan: LoadPlan = {
     target: first.target,
     path: paths.length > 0 ? paths : [first, ...others].map(({ path }) => path),
@@ -114,7 +115,7 @@ export function readCommand(args: readonly string[], program: string) {
     timeoutMs: values.timeout ?? 5_000,
     expect: { status: values['expect-status'] },
   }
-  return { url: first.url, plan, processes, json }
+  return { url, plan, processes, json }
 }
 
 function readUrl(typed: string, insecure: boolean) {
@@ -139,7 +140,7 @@ async function findServer({ target }: LoadPlan): Promise<void> {
 
 /** What is loaded, in one line. */
 function title(url: string, { method, path, connections, rate, durationMs }: LoadPlan): string {
-  const others = [path].flat().length - 1
+  const others = new Set([path].flat()).size - 1
   const more = others > 0 ? ` and ${others} more` : ''
   const pace = rate === undefined ? '' : ` at ${format(rate)} per second`
   return `${method} ${url}${more} with ${plural(connections, 'connection')}${pace} for ${durationMs / 1_000} s`

@@ -122,10 +122,11 @@ test('a report goes to standard output, and with --json also to a file; it fits 
   await using directory = await mkdtempDisposable(join(tmpdir(), 'loadgen-'))
   const file = join(directory.path, 'result.json')
   await using server = await serve((socket) => socket.write(rawResponse('hi', { status: '500 No' })))
-  const args = ['-c', '4', '-d', '100ms', '--warmup', '10ms', '-r', '500', '--timeout', '20s']
+  const given = '-c 4 -d 100ms --warmup 10ms -r 500 --timeout 20s --path 2:/a --path /b'
+  const args = given.split(' ')
   const { code, stdout, stderr } = await startNode([CLI, server.url, ...args, '--json', file]).ended
   assert.deepEqual([code, stderr], [1, ''], 'errors')
-  assert.match(stdout, /^GET http:\S+ with 4 connections at 500 per second for 0\.1 s\n\n {2}rate /)
+  assert.match(stdout, /^GET http:\S+\d\/a and 1 more with 4 connections at 500 per second\sfor\s0\.1\ss\n\n {2}rate /)
   for (const text of [stdout, helpText('pnpm load')])
     for (const line of text.split('\n')) assert.ok(line.length <= 80, line)
   const { requests, errors } = JSON.parse(await readFile(file, 'utf8')) as LoadResult
