@@ -678,7 +678,11 @@ function testDatabase(start: Start): void {
       Array(4).fill('database is locked'),
     )
     fs.rmSync(held)
-    equal((await app.ask('/readyz')).status, 503) // without its file, the app is not ready
+    const probes = await Promise.all(['/livez', '/readyz'].map((path) => app.ask(path)))
+    deepEqual(
+      probes.map(({ status }) => status),
+      [200, 503],
+    ) // without its file, it is not ready
     await app.lifecycle.close()
   })
 
