@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BunRequest } from 'bun'
@@ -47,23 +48,30 @@ test('a file as a route is left to Bun', async () => {
   expect((await fetch(`${app.url}/no-file`)).status).toBe(404)
 })
 
-test('a client that leaves while its body is read is no failure', async () => {
-  const { readLines, ...options } = createOptions()
-  const { promise: called, resolve: call } = Promise.withResolvers<void>()
-  const read = () => ({
-    '/read': async (request: Request) => {
-      call()
-      return new Response(await request.bytes())
-    },
+for (const [what, body] of [
+  ['that leaves while its body is read', 'content-length: 10\r\n\r\nhalf'],
+  [
+    'whose chunked body is too large',
+    `transfer-encoding: chunked\r\n\r\n20000\r\n${'x'.repeat(0x20000)}\r\n`,
+  ],
+] as const)
+  test(`a client ${what} is no failure`, async () => {
+    const { readLines, ...options } = createOptions()
+    const { promise: called, resolve: call } = Promise.withResolvers<void>()
+    const read = () => ({
+      '/read': async (request: Request) => {
+        call()
+        return new Response(await request.bytes())
+      },
+    })
+    await using app = await serve(options, read)
+    const socket = connect(Number(app.server.port), '127.0.0.1')
+    socket.write(`POST /read HTTP/1.1\r\nhost: a\r\n${body}`)
+    await (body.endsWith('half') ? called : once(socket, 'data'))
+    socket.destroy()
+    const lines = await readLines(1)
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([[INFO, 'request completed']])
   })
-  await using app = await serve(options, read)
-  const socket = connect(Number(app.server.port), '127.0.0.1')
-  socket.write('POST /read HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf')
-  await called
-  socket.destroy()
-  const lines = await readLines(1)
-  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([[INFO, 'request completed']])
-})
 
 test('a client that never reads is cut, and its stream ends', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
