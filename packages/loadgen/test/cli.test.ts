@@ -126,7 +126,10 @@ test('a report goes to standard output, and with --json also to a file; it fits 
   const args = given.split(' ')
   const { code, stdout, stderr } = await startNode([CLI, server.url, ...args, '--json', file]).ended
   assert.deepEqual([code, stderr], [1, ''], 'errors')
-  assert.match(stdout, /^GET http:\S+\d\/a and 1 more with 4 connections at 500 per second\sfor\s0\.1\ss\n\n {2}rate /)
+  assert.match(
+    stdout,
+    /^GET http:\S+\d\/a and 1 more with 4 connections at 500 per second\sfor\s0\.1\ss\n\n {2}rate /,
+  )
   for (const text of [stdout, helpText('pnpm load')])
     for (const line of text.split('\n')) assert.ok(line.length <= 80, line)
   const { requests, errors } = JSON.parse(await readFile(file, 'utf8')) as LoadResult
