@@ -1,10 +1,9 @@
 // npm install pg && npm install --save-dev @types/pg
 // Move recipes/migrations and recipes/compose.postgres.yaml to the folder of the project, and add `DATABASE_URL: z.string()` to Settings in
-// shared/config.ts. The SQL is in shared/orders.ts: it is the same with any framework.
+// shared/config.ts. The SQL is in shared/postgres.ts: it is the same with any framework.
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
 import { Pool } from 'pg'
-import { findOrder, placeOrder } from '#shared/orders.ts'
-import { poolOptions, servePool } from '#shared/postgres.ts'
+import { findOrder, placeOrder, poolOptions, servePool } from '#shared/postgres.ts'
 
 const NewOrder = Type.Object({
   tea: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }),

@@ -1,12 +1,11 @@
 // npm install pg && npm install --save-dev @types/pg
 // Move recipes/migrations and recipes/compose.postgres.yaml to the folder of the project, and add `DATABASE_URL: z.string()` to Settings in
-// shared/config.ts. The SQL is in shared/orders.ts: it is the same with any framework.
+// shared/config.ts. The SQL is in shared/postgres.ts: it is the same with any framework.
 import { getRouterParam, H3, HTTPError, readValidatedBody } from 'h3'
 import { Pool } from 'pg'
 import type { AppOptions } from '#shared/app-options.ts'
 import { requireJson } from '#shared/media-type.ts'
-import { findOrder, NewOrder, placeOrder } from '#shared/orders.ts'
-import { poolOptions, servePool } from '#shared/postgres.ts'
+import { findOrder, NewOrder, placeOrder, poolOptions, servePool } from '#shared/postgres.ts'
 
 export function postgres(options: AppOptions, { DATABASE_URL }: { DATABASE_URL: string }): H3 {
   const pool = new Pool(poolOptions(DATABASE_URL))

@@ -1,11 +1,10 @@
 // npm install pg && npm install --save-dev @types/pg
 // Move recipes/migrations and recipes/compose.postgres.yaml to the folder of the project, and add `DATABASE_URL: z.string()` to Settings in
-// shared/config.ts. The SQL is in shared/orders.ts: it is the same with any framework.
+// shared/config.ts. The SQL is in shared/postgres.ts: it is the same with any framework.
 import createError from 'http-errors'
 import { Pool } from 'pg'
 import type { AppOptions } from '#shared/app-options.ts'
-import { findOrder, NewOrder, placeOrder } from '#shared/orders.ts'
-import { poolOptions, servePool } from '#shared/postgres.ts'
+import { findOrder, NewOrder, placeOrder, poolOptions, servePool } from '#shared/postgres.ts'
 import { parseRequest } from '#shared/problem.ts'
 import { type Route, route } from '../src/router.ts'
 

@@ -81,6 +81,7 @@ export function makeProject({ commit, files }: Source, { app, name, options }: C
   const named = { ': web': `: ${label}`, '/web:': `/${label}:`, ...(runtime === 'nginx' && COMPONENT_NJS) }
 
   for (const folder of FOLDERS) copy(`apps/${framework}/${folder}`, folder)
+  if (runtime === 'node') copy('apps/node/recipes/cluster.', 'recipes/cluster.')
   if (ON_NODE_HTTP.includes(framework)) copy('apps/node/recipes/chat.', 'recipes/chat.')
   copy('packages/shared/src/', 'shared/')
   copy('packages/shared/migrations/', 'recipes/migrations/')

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { APPS, FRAMEWORKS, findApps, findRole, findTopology, ROLES } from '../src/apps.ts'
+import { FRAMEWORKS, findApps, findRole, findTopology, ROLES } from '../src/apps.ts'
+import { launch } from '../src/launcher.ts'
+import { whyNot } from './started-apps.ts'
 
-test('every app has its file', () => {
-  for (const { directory, role } of APPS)
-    assert.ok(existsSync(`${directory}/src/${role}.ts`), `${directory}/src/${role}.ts is missing.`)
-})
+for (const app of findApps('status'))
+  test(`${app.name} says OK`, { skip: app.runtime === 'nginx' && whyNot('njs') }, async () => {
+    const { ready, stop } = await launch(app)
+    try {
+      const response = await fetch(`${ready.address}/_/status`)
+      assert.deepEqual([response.status, await response.text()], [200, 'OK'])
+      assert.match(response.headers.get('content-type') ?? '', /^text\/plain; ?charset=utf-8$/i)
+    } finally {
+      await stop()
+    }
+  })
 
 test('a name stands for one app, for all of a framework or for all of a role', () => {
   assert.deepEqual(

@@ -1,19 +1,19 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { dirname } from 'node:path'
+import { cpSync, mkdtempDisposableSync, symlinkSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { findApps } from '../src/apps.ts'
 
-/** The recipe `cluster.ts` of all frameworks on Node. */
+/** The recipe `cluster.ts`, which is in apps/node, with all frameworks on Node. */
 
-const APPS = fileURLToPath(new URL('../../../apps/', import.meta.url))
+const RECIPE = fileURLToPath(new URL('../../../apps/node/recipes/cluster.ts', import.meta.url))
 
-function run(env: NodeJS.ProcessEnv, args: readonly string[] = [], role = 'hello', app = 'node') {
-  const primary = spawn(process.execPath, [...args, 'recipes/cluster.ts', role], {
-    cwd: APPS + app,
+function run(env: NodeJS.ProcessEnv, args: readonly string[] = [], role = 'hello', program = RECIPE) {
+  const primary = spawn(process.execPath, [...args, program, role], {
     env: { ...process.env, ...env },
     detached: true, // a group of its own, which a test can signal
   })
@@ -49,14 +49,15 @@ test('it replaces a worker that dies, and stops with 0', async () => {
   deepEqual(await once(primary, 'exit'), [0, null])
 })
 
-for (const [index, app] of globSync('*/recipes/cluster.ts', { cwd: APPS })
-  .map(dirname)
-  .map(dirname)
-  .sort()
-  .entries()) {
+for (const [index, { name, directory, runtime }] of findApps('ssr').entries()) {
+  if (runtime !== 'node') continue
   const signal = index % 2 === 0 ? 'SIGTERM' : 'SIGINT'
-  test(`${app}: ${signal} to all of its processes, and one more to its workers: no request is lost, and it stops with 0`, async () => {
-    const { primary, group, said, untilThereAre } = run({ PORT: '0' }, [], 'ssr', app)
+  test(`${name}: ${signal} to all of its processes, and one more to its workers: no request is lost, and it stops with 0`, async () => {
+    using project = mkdtempDisposableSync(join(tmpdir(), 'cluster-'))
+    cpSync(RECIPE, join(project.path, 'recipes/cluster.ts'))
+    symlinkSync(join(directory, 'src'), join(project.path, 'src'))
+    const program = join(project.path, 'recipes/cluster.ts')
+    const { primary, group, said, untilThereAre } = run({ PORT: '0' }, [], 'ssr', program)
     const workers = await untilThereAre(availableParallelism())
     const ask = () => fetch(`${workers[0]?.address}/stream?delay=1000`)
     const responses = await Promise.all([ask(), ask(), ask(), ask()])

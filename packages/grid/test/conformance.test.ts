@@ -25,7 +25,7 @@ const BUN = fileURLToPath(new URL('../../../node_modules/.bin/bun', import.meta.
 /** Each is a hundred checks: on a busy machine that takes njs, which interprets its page, minutes. */
 const timeout = 600_000
 
-// Of status, only the route is not that of hello, and it has a test in each app.
+// Of status, only the route is not that of hello: apps.test.ts asks it.
 for (const app of APPS.filter(({ framework, role }) => framework === folder && role !== 'status'))
   test(`${app.name} keeps the contract`, {
     timeout,

@@ -2,20 +2,15 @@
 
 export const PRODUCTS = 1000
 
-export type Leaf = 'black' | 'green' | 'white' | 'oolong' | 'yellow'
-
-export type Country = 'China' | 'India' | 'Japan' | 'Kenya' | 'Korea' | 'Sri Lanka' | 'Taiwan'
-
-export type Season = 'spring' | 'summer' | 'autumn'
-
 export interface Product {
   /** Its part of a URL: lower-case words, joined by hyphens. */
   slug: string
   name: string
-  leaf: Leaf
-  country: Country
+  /** Such as `black`: a class of page.css. */
+  leaf: string
+  country: string
   /** When it was picked. */
-  season: Season
+  season: string
   /** Price of 100 g in euro cents. */
   cents: number
   /** Brewing temperature in °C. */
@@ -23,7 +18,7 @@ export interface Product {
   minutes: number
 }
 
-const LEAVES: readonly { leaf: Leaf; label: string; celsius: number; minutes: number }[] = [
+const LEAVES: readonly { leaf: string; label: string; celsius: number; minutes: number }[] = [
   { leaf: 'black', label: 'Black', celsius: 95, minutes: 4 },
   { leaf: 'green', label: 'Green', celsius: 75, minutes: 2 },
   { leaf: 'oolong', label: 'Oolong', celsius: 90, minutes: 3 },
@@ -31,7 +26,7 @@ const LEAVES: readonly { leaf: Leaf; label: string; celsius: number; minutes: nu
   { leaf: 'yellow', label: 'Yellow', celsius: 80, minutes: 3 },
 ]
 
-const PLACES: readonly { place: string; country: Country }[] = [
+const PLACES: readonly { place: string; country: string }[] = [
   { place: 'Assam', country: 'India' },
   { place: 'Uji', country: 'Japan' },
   { place: 'Alishan', country: 'Taiwan' },
@@ -44,7 +39,7 @@ const PLACES: readonly { place: string; country: Country }[] = [
   { place: 'Nilgiri', country: 'India' },
 ]
 
-const SEASONS: readonly Season[] = ['spring', 'summer', 'autumn']
+const SEASONS = ['spring', 'summer', 'autumn']
 
 const NOTES = (
   'Honeyed Smoky Malty Floral Nutty Citrus Toasted Silky Mellow Bright ' +
