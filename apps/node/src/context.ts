@@ -21,6 +21,7 @@ export class Context<Name extends string = string> implements AppOptions {
   /** Its `signal` ends endless streams when the server stops. */
   readonly lifecycle: AppOptions['lifecycle']
   readonly #log: AppOptions['log']
+  readonly #search: string
   readonly requestId: string
   /** As it was sent, without the query. */
   readonly path: string
@@ -37,7 +38,11 @@ export class Context<Name extends string = string> implements AppOptions {
     this.config = config
     this.lifecycle = lifecycle
     this.requestId = requestId(request.headers['x-request-id'])
-    this.path = request.url?.split('?', 1)[0] ?? '/'
+    // A client may send the whole URL, as to a proxy: https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2
+    const target = request.url?.replace(/^https?:\/\/[^/?]*\/?/i, '/') ?? '/'
+    const end = target.indexOf('?')
+    this.path = end < 0 ? target : target.slice(0, end)
+    this.#search = end < 0 ? '' : target.slice(end + 1)
     this.#log = log
     this.forwarded = readForwarded(request, config.TRUST_PROXY)
   }
@@ -49,7 +54,7 @@ export class Context<Name extends string = string> implements AppOptions {
 
   /** Parameters that are there more than once are arrays. */
   get query(): ParsedUrlQuery {
-    return parse(this.request.url?.slice(this.path.length + 1) ?? '')
+    return parse(this.#search)
   }
 
   /**

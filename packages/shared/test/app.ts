@@ -63,6 +63,23 @@ export function testApp(start: Start): void {
     for (const { err } of failed) match(JSON.stringify(err), /secret/)
   })
 
+  test('a target may be a whole URL, as to a proxy; one that is none is no failure', async () => {
+    const { readLines, ...options } = createOptions()
+    await using app = await start(options)
+    for (const [target, status] of [
+      ['http://shop.example/foreign?a=1', /^200/],
+      ['http://[::1/foreign', /^[24]/],
+    ] as const) {
+      const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+      socket.write(`GET ${target} HTTP/1.1\r\nhost: shop.example\r\nconnection: close\r\n\r\n`)
+      match((await text(socket)).slice(9, 12), status, target)
+    }
+    deepEqual(
+      (await readLines(1)).filter(({ level }) => level === ERROR),
+      [],
+    )
+  })
+
   testFailures(start, BEFORE)
 }
 

@@ -13,6 +13,7 @@ import {
 /** Errors are problem details (RFC 9457), also those without a body, such as Koa's 404 and the router's 405. */
 export const errors: Middleware = async (ctx, next) => {
   try {
+    if (!ctx.url.startsWith('/') && !URL.canParse(ctx.url)) ctx.throw(400) // `ctx.path` would throw
     await next()
     if (ctx.status >= 400 && ctx.body === undefined && ctx.respond !== false) {
       ctx.set('cache-control', 'no-store')
