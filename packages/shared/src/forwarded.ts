@@ -44,5 +44,5 @@ export function dropPorts({ headers }: Pick<IncomingMessage, 'headers'>): void {
 }
 
 function lastOf(list: string | string[] | undefined): string | undefined {
-  return list?.toString().split(/ *, */).at(-1)
+  return list?.toString().split(/ *, */).at(-1) || undefined // a proxy may send it empty
 }

@@ -288,6 +288,15 @@ export function testForwarded(create: (options: AppOptions) => Server | Promise<
       equal((await ask('/moved')).headers.get('location'), `${protocol}//${host}/me`)
     })
   }
+
+  test('a Host that no URL may have is no failure behind a trusted proxy', async () => {
+    const { readLines, ...options } = createOptions({ TRUST_PROXY: 'loopback' })
+    await using app = await serve(await create(options))
+    await once(request(`${app.url}/client`, { headers: { host: 'a:99999' } }).end(), 'response')
+    await fetch(`${app.url}/client`)
+    const failed = (await readLines(1)).filter(({ level }) => level === ERROR)
+    deepEqual(failed, [])
+  })
 }
 
 /** Gives the connections of a server another peer. */

@@ -34,6 +34,9 @@ test('scheme and host are what the last proxy says, if it is trusted', () => {
     const request = { headers, socket: { remoteAddress } } as unknown as IncomingMessage
     deepEqual(readForwarded(request, trusts), { client: remoteAddress, ...expected })
   }
+  const empty = { headers: { host: 'a', 'x-forwarded-proto': '', 'x-forwarded-host': '' } }
+  const { host, scheme } = readForwarded({ ...empty, socket: { remoteAddress: '10.0.0.1' } }, TRUST_PROXY)
+  deepEqual([host, scheme], ['a', 'http'])
 })
 
 test('of an error with `expose`, a client gets the status, and below 500 what the message says; of any other, nothing', () => {
