@@ -12,14 +12,6 @@ import type { Target } from '@startgrid/wire/target.ts'
 import type { Routes, Server } from './routes.ts'
 import { Subject } from './subject.ts'
 
-interface AppSubjectOptions {
-  readonly app: App
-  readonly nginx: Nginx
-  readonly signal: AbortSignal
-  /** What is started in place of the app and of its fixtures: a server with a known defect, in tests. */
-  readonly standIn?: Startable
-}
-
 /** An app of the grid: its settings, its failing routes and its log are known as well. */
 export class AppSubject extends Subject {
   readonly app: App
@@ -27,7 +19,8 @@ export class AppSubject extends Subject {
   override readonly keepsIdle: boolean
   readonly #standIn: Startable | undefined
 
-  constructor({ app, nginx, signal, standIn }: AppSubjectOptions) {
+  /** @param standIn is started in place of the app and of its fixtures: a server with a known defect, in tests */
+  constructor(app: App, nginx: Nginx, signal: AbortSignal, standIn?: Startable) {
     super(nginx, signal)
     this.app = app
     this.routes = routesOf(app)

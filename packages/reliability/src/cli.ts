@@ -2,12 +2,12 @@ import { ForeseenError, UsageError } from '@startgrid/cli/arguments.ts'
 import { readCommandLine } from '@startgrid/cli/options.ts'
 import { createProgress, listenForInterruption } from '@startgrid/cli/progress.ts'
 import { oneLine } from '@startgrid/cli/text.ts'
-import { APPS, type App, findApps } from '@startgrid/grid/apps.ts'
+import { APPS, findApps } from '@startgrid/grid/apps.ts'
 import { requireNginx } from '@startgrid/nginx/find.ts'
 import { AppSubject } from './app.ts'
 import { OF_APPS } from './faults/apps.ts'
 import { faultsOf, formatApp } from './report.ts'
-import { type Fault, type Finding, tryFaults } from './subject.ts'
+import { type OnFindings, tryFaults } from './subject.ts'
 import { chosen, helpFor, isCommand, OPTIONS, surviveCommand } from './survive.ts'
 
 const COMMAND = 'pnpm reliability'
@@ -19,35 +19,28 @@ ${COMMAND} [APP …] [--fault NAME]  the same, and more, on our apps
                 (default: all)
 `
 
-/** What all faults take on one app on two cores, in milliseconds: the first forecast. */
-const APP_MS = 150_000
-
 /** @returns the exit code, as `HELP` lists them */
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = readCommandLine(args, OPTIONS, COMMAND)
-  if (values.help) process.stdout.write(HELP)
-  else if (positionals.some(isCommand)) return surviveCommand(args, COMMAND)
-  else {
-    const named = new Set(positionals.flatMap(findApps))
-    return run(
-      chosen(values.fault, OF_APPS),
-      positionals.length === 0 ? APPS : APPS.filter((app) => named.has(app)),
-    )
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
   }
-  return 0
-}
-
-async function run(faults: readonly Fault<AppSubject>[], apps: readonly App[]): Promise<number> {
+  if (positionals.some(isCommand)) return surviveCommand(args, COMMAND)
+  const faults = chosen(values.fault, OF_APPS)
+  const named = new Set(positionals.flatMap(findApps))
+  const apps = APPS.filter((app) => named.size === 0 || named.has(app))
   const nginx = await requireNginx()
   const progress = createProgress()
   const { signal, code } = listenForInterruption(progress)
-  progress.begin((APP_MS * apps.length * faults.length) / OF_APPS.length)
+  // What they take on two cores: the first forecast.
+  progress.begin((150_000 * apps.length * faults.length) / OF_APPS.length)
   let wrong = 0
   for (const [index, app] of apps.entries()) {
-    const onFindings = ([finding]: readonly Finding[], done: number) =>
+    const onFindings: OnFindings = ([finding], done) =>
       progress.update((index + done) / apps.length, `${app.name} ${finding?.row}`)
-    const open = () => new AppSubject({ app, nginx, signal })
-    const findings = await tryFaults({ faults, signal, hasCopies: true, open, onFindings })
+    const open = () => new AppSubject(app, nginx, signal)
+    const findings = await tryFaults(faults, open, { signal, hasCopies: true, onFindings })
     if (signal.aborted) break
     process.stdout.write(formatApp(app.name, findings))
     wrong += faultsOf(findings).length

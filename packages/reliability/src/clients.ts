@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, openConnection, type Patience } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response, ResponseReader } from '@startgrid/wire/reader.ts'
@@ -23,7 +24,7 @@ export async function ask(target: Target, request: Request | string, patience?: 
   return client.ask(request).finally(() => client.close())
 }
 
-/** A response as it came, until its end or until somebody had enough. Times are milliseconds since the request. */
+/** A response as it came, until its end or until somebody had enough. Times are milliseconds since the request, `NEVER` for what did not come. */
 export interface Watched {
   readonly path: string
   readonly status: number
@@ -31,42 +32,35 @@ export interface Watched {
   /** The first 300 kB of the body. */
   readonly body: string
   readonly bytes: number
-  readonly headMs: number | undefined
+  readonly headMs: number
   /** When parts of the body arrived, at least 50 ms after the last one: a slow machine makes fewer and longer ones. */
   readonly arrivals: readonly number[]
-  readonly endMs: number | undefined
+  readonly endMs: number
 }
 
+export const NEVER = Number.POSITIVE_INFINITY
 const PART_MS = 50
 
 /** Reads a response for at most so long, or so many bytes. */
 export function watch(
   target: Target,
   request: Request,
-  { ms, bytes = Number.POSITIVE_INFINITY }: { ms: number; bytes?: number },
+  { ms, bytes = NEVER }: { ms: number; bytes?: number },
 ): Promise<Watched> {
   const { promise, resolve } = Promise.withResolvers<Watched>()
   const reader = new ResponseReader(methodOf(request), 300_000)
   const beganAt = performance.now()
   const arrivals: number[] = []
-  let headMs: number | undefined
+  let headMs = NEVER
   const socket = connect(target)
   const finish = () => {
     clearTimeout(timer)
     socket.destroy()
     const { status = 0, headers = [], body = '' } = reader.response() ?? {}
-    const isWhole = headMs !== undefined && (reader.complete || reader.end())
-    const endMs = isWhole ? performance.now() - beganAt : undefined
-    resolve({
-      path: request.target,
-      status,
-      headers,
-      body: String(body),
-      bytes: reader.bodyLength,
-      headMs,
-      arrivals,
-      endMs,
-    })
+    const { bodyLength: bytes } = reader
+    const isWhole = headMs < NEVER && (reader.complete || reader.end())
+    const endMs = isWhole ? performance.now() - beganAt : NEVER
+    resolve({ path: request.target, status, headers, body: String(body), bytes, headMs, arrivals, endMs })
   }
   const timer = setTimeout(finish, ms)
   socket.on('error', finish).on('close', finish)
@@ -78,7 +72,7 @@ export function watch(
       return finish()
     }
     const ms = performance.now() - beganAt
-    if (reader.status >= 200) headMs ??= ms
+    if (reader.status >= 200) headMs = Math.min(headMs, ms)
     if (reader.bodyLength > before && ms - (arrivals.at(-1) ?? -PART_MS) >= PART_MS) arrivals.push(ms)
     if (reader.complete || reader.bodyLength >= bytes) finish()
   })
@@ -97,7 +91,7 @@ export async function hammer(
     if (status !== undefined) responded++
     return ++seen > count - 8
   }
-  const clients = new Clients({ target, requests, count: 8, perConnection: 20, onSeen })
+  const clients = startClients({ target, requests, count: 8, perConnection: 20, onSeen })
   await Promise.race([clients.ended, sleep(ms)])
   await clients.stop()
   clients.close()
@@ -191,39 +185,50 @@ export interface ClientsOptions {
   onSeen(seen: Seen): unknown
 }
 
-/** Clients that send one request after another until they are stopped. */
-export class Clients {
-  /** Resolves when none sends a request any more. */
-  readonly ended: Promise<unknown>
-  readonly #options: ClientsOptions
-  readonly #clients: readonly Client[]
-  #sent = 0
-  #isOver = false
-
-  constructor(options: ClientsOptions) {
-    this.#options = options
-    this.#clients = Array.from({ length: options.count }, () => new Client(options.target))
-    this.ended = Promise.all(this.#clients.map((client) => this.#run(client)))
-  }
-
-  /** Sends nothing new, and waits for what is in flight. Kept connections stay open. */
-  stop(): Promise<unknown> {
-    this.#isOver = true
-    return this.ended
-  }
-
-  close(): void {
-    this.#isOver = true
-    for (const client of this.#clients) client.close()
-  }
-
-  async #run(client: Client): Promise<void> {
-    const { requests, perConnection = Number.POSITIVE_INFINITY, pauseMs = 0, onSeen } = this.#options
-    for (let own = 1; !this.#isOver; own++) {
-      const seen = await client.ask(requests[this.#sent++ % requests.length] ?? '/')
+/** Clients that send one request after another until they are stopped. `ended` resolves when none sends a request any more. */
+export function startClients(options: ClientsOptions) {
+  const { target, requests, count, perConnection = NEVER, pauseMs = 0, onSeen } = options
+  const clients = Array.from({ length: count }, () => new Client(target))
+  let [sent, isOver] = [0, false]
+  const run = async (client: Client) => {
+    for (let own = 1; !isOver; own++) {
+      const seen = await client.ask(requests[sent++ % requests.length] ?? '/')
       if (onSeen(seen) === true) return
       if (own % perConnection === 0) client.close()
       if (pauseMs > 0) await sleep(pauseMs)
     }
   }
+  const ended = Promise.all(clients.map(run))
+  return {
+    ended,
+    /** Sends nothing new, and waits for what is in flight. Kept connections stay open. */
+    stop() {
+      isOver = true
+      return ended
+    },
+    close() {
+      isOver = true
+      for (const client of clients) client.close()
+    },
+  }
+}
+
+/** What the link says if nobody listens at its other end: it has accepted the connection already. */
+export const REFUSED = 421
+
+/** A link to a server, with a latency of `ms` one way: what a client asks for and what the server closes may meet on it. */
+export async function openLink(target: Target, ms: number): Promise<Server> {
+  const link = createServer((near) => {
+    const far = connect(target)
+    far.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ECONNREFUSED')
+        near.end(`HTTP/1.1 ${REFUSED}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+    })
+    for (const [from, to] of [[near, far] as const, [far, near] as const]) {
+      from.on('data', (bytes) => setTimeout(() => to.writable && to.write(bytes), ms))
+      from.on('error', () => {}).on('close', () => setTimeout(() => to.destroySoon(), ms))
+    }
+  })
+  await once(link.listen(0, '127.0.0.1'), 'listening')
+  return link
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
@@ -7,21 +6,18 @@ import { until } from '@startgrid/cli/until.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { readOr } from '@startgrid/machine/proc.ts'
 import { isRunning, listenersOf } from '@startgrid/machine/processes.ts'
-import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startCommand } from '@startgrid/servers/command.ts'
+import { versionOf } from '@startgrid/servers/program.ts'
 import { ask } from './clients.ts'
 import { findRoutes, type Named, type Routes, type Server } from './routes.ts'
-import { type Fault, type Finding, type Stopping, Subject, tryFaults } from './subject.ts'
+import { type Fault, type Finding, type OnFindings, Subject, tryFaults } from './subject.ts'
 
-/** How anybody's server is started. */
-export interface CommandOptions {
+/** How anybody's server is started and stopped. */
+export interface CommandOptions extends Pick<Subject, 'stopping' | 'nginx' | 'signal'> {
   readonly command: string
   /** Where it runs. */
   readonly directory: string
   readonly guard: Guard
-  readonly nginx: Nginx | undefined
-  readonly signal: AbortSignal
-  readonly stopping: Stopping
   readonly readyTimeoutMs: number | undefined
   /** Says something of the server to the person. */
   tell(text: string): void
@@ -32,11 +28,7 @@ class CommandSubject extends Subject {
   readonly routes: Routes
   readonly #options: CommandOptions
 
-  /** @param routes unknown at first */
-  constructor(
-    options: CommandOptions,
-    routes: Routes = { headers: [], health: '', page: { path: '/', status: 200 }, pages: [] },
-  ) {
+  constructor(options: CommandOptions, routes: Routes) {
     super(options.nginx, options.signal)
     this.routes = routes
     this.#options = options
@@ -47,21 +39,16 @@ class CommandSubject extends Subject {
     const isElsewhere = (place: string) => {
       this.elsewhere = place
     }
-    const server = await startCommand(this.#options, {
-      ...this.#options,
-      cpus: undefined,
-      isElsewhere,
-      graceMs: 100,
-      port,
-    })
+    const how = { ...this.#options, cpus: undefined, isElsewhere, graceMs: 100, port }
+    const server = await startCommand(this.#options, how)
     this.atEnd(server.stop)
-    const { target, whyEnded, pids } = server
     const [pid = 0] = server.launched.groups
     const { health, headers } = this.routes
     const isReady = async () =>
-      (await ask(target, { target: health, headers })).error === undefined || whyEnded() !== undefined
+      server.whyEnded() !== undefined ||
+      (await ask(server.target, { target: health, headers })).error === undefined
     if (health !== '') await until(`${health} is not responded to`, isReady)
-    return { target, pid, whyEnded, pids }
+    return { ...server, pid }
   }
 }
 
@@ -73,21 +60,23 @@ export interface Survey {
 }
 
 /**
- * Tries faults on a command, one after the other.
- * @param onFindings called with what each has found
+ * Tries faults on a command.
  * @throws {UsageError} a sentence, if it cannot be tried at all
  */
 export async function tryCommand(
   options: CommandOptions,
   faults: readonly Fault[],
   named: Named,
-  onFindings: (findings: readonly Finding[], done: number) => void,
+  onFindings: OnFindings,
 ): Promise<Survey> {
+  const { command, directory, signal } = options
   const foreseen = (error: unknown): never => {
-    if (options.signal.aborted || !(error instanceof Error)) throw error
-    throw new UsageError(`${capital(error.message)}: ${options.command}.`)
+    if (signal.aborted || !(error instanceof Error)) throw error
+    throw new UsageError(`${capital(error.message)}: ${command}.`)
   }
-  const first = new CommandSubject(options)
+  // Its routes are not known yet.
+  const unknown = { headers: named.headers, health: '', page: { path: '/', status: 200 }, pages: [] }
+  const first = new CommandSubject(options, unknown)
   let runtime: string | undefined
   const start = async () => {
     const server = await first.start()
@@ -95,7 +84,7 @@ export async function tryCommand(
       throw new Error(
         'the process that was started has ended, and its server goes on in the background: start it in the foreground',
       )
-    runtime ??= runtimeOf(server)
+    runtime ??= runtimeOf(server, directory)
     return server
   }
   const routes = await findRoutes(start, named)
@@ -105,30 +94,25 @@ export async function tryCommand(
   const idle = new CommandSubject(options, routes)
   const hasCopies = first.elsewhere === undefined
   const watched = hasCopies ? await idle.start().catch(foreseen) : undefined
-  const trial = {
-    faults,
-    signal: options.signal,
-    hasCopies,
-    open: () => new CommandSubject(options, routes),
-    onFindings(findings: readonly Finding[], done: number) {
-      const reason = watched?.whyEnded()
-      if (reason !== undefined)
-        foreseen(new Error(`${reason} although nobody asked for anything, so nothing can be said of it`))
-      onFindings(findings, done)
-    },
+  const tell: OnFindings = (findings, done) => {
+    const reason = watched?.whyEnded()
+    if (reason !== undefined)
+      foreseen(new Error(`${reason} although nobody asked for anything, so nothing can be said of it`))
+    onFindings(findings, done)
   }
-  const findings = await tryFaults(trial).finally(() => idle.end())
+  const open = () => new CommandSubject(options, routes)
+  const findings = await tryFaults(faults, open, { signal, hasCopies, onFindings: tell }).finally(() =>
+    idle.end(),
+  )
   return { runtime, findings }
 }
 
 /** What runs it, by the program of the process that listens. */
-function runtimeOf({ target, pids }: Server): string | undefined {
+function runtimeOf({ target, pids }: Server, directory: string): string | undefined {
   const own = new Set(pids())
   const pid = listenersOf(target).find((one) => own.has(one))
   const program = readOr('', () => readlinkSync(`/proc/${pid}/exe`))
   const [, name] = /^(node|bun|deno|python|ruby|php)/.exec(basename(program)) ?? []
-  if (name === undefined) return undefined
-  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: 5_000 })
-  const [version] = /\d+\.[\w.]+/.exec(stdout) ?? []
-  return version === undefined ? undefined : `${capital(name)} ${version}`
+  const version = name && versionOf(program, directory)
+  return version && `${capital(name)} ${version}`
 }

@@ -15,12 +15,12 @@ export function formatFinding({ row, kind, word, text }: Finding): string {
   return wrap(`${head}${word.padEnd(WORD)}${text}`, ' '.repeat(ROW + WORD))
 }
 
-/** `2 faults found in 84 s. node server.js, Node 24.11.1` */
+/** `2 faults found in 84 s. node server.js, Node 24.11.1`, below an empty line. */
 export function formatEnd(command: string, { runtime, findings }: Survey, seconds: number): string {
   const count = faultsOf(findings).length
   const found = count === 0 ? 'No fault' : plural(count, 'fault')
   const program = [command, ...(runtime === undefined ? [] : [runtime])].join(', ')
-  return `${found} found in ${Math.round(seconds)} s. ${program}`
+  return `\n${found} found in ${Math.round(seconds)} s. ${program}`
 }
 
 /** An app in a line, and whatever is not in order in it. Ends with a line feed. */
@@ -38,7 +38,7 @@ export function formatMarkdown(command: string, survey: Survey, seconds: number)
     left<Finding>('result', 0, ({ kind, word }) => (kind === 'fault' ? `**${word}**` : word)),
     left<Finding>('seen', 0, ({ text }) => text.replaceAll('|', '\\|')),
   ]
-  return `${markdownTable(tableOf(survey.findings, columns), 0)}\n\n${formatEnd(command, survey, seconds)}`
+  return `${markdownTable(tableOf(survey.findings, columns), 0)}\n${formatEnd(command, survey, seconds)}`
 }
 
 /** For programs. */

@@ -7,24 +7,16 @@ import { startNginx } from '@startgrid/nginx/instance.ts'
 import { type MainOptions, renderMain, renderTemporaryPaths } from '@startgrid/nginx/render.ts'
 import type { Patience } from '@startgrid/wire/client.ts'
 import { formatTarget, type Target } from '@startgrid/wire/target.ts'
-import { ask, Clients, type ClientsOptions, outcomeOf, type Seen } from './clients.ts'
-import { openLink } from './link.ts'
+import { ask, type ClientsOptions, openLink, outcomeOf, type Seen, startClients } from './clients.ts'
 import type { Routes, Server } from './routes.ts'
-
-/** How an orchestrator stops it, in milliseconds. */
-export interface Stopping {
-  /** From SIGTERM, and the last response, to SIGKILL. */
-  readonly graceMs: number
-  /** Load balancers go on to send new connections for so long. */
-  readonly drainDelayMs: number
-}
 
 /** A server under one fault, and what is known of it. Whatever was started through it ends with it. */
 export abstract class Subject {
   abstract readonly routes: Routes
   /** Where it listens, if that is not where PORT says. */
   elsewhere: string | undefined
-  stopping: Stopping = { graceMs: 10_000, drainDelayMs: 0 }
+  /** Milliseconds from SIGTERM, and the last response, to SIGKILL; and for which load balancers go on to send new connections. */
+  stopping = { graceMs: 10_000, drainDelayMs: 0 }
   /** It promises that no request meets a kept connection that is being closed. RFC 9112 (9.6) does not. */
   readonly keepsIdle: boolean = false
   readonly nginx: Nginx | undefined
@@ -68,9 +60,9 @@ export abstract class Subject {
   }
 
   /** Starts clients. */
-  clients(options: ClientsOptions): Clients {
-    const clients = new Clients(options)
-    this.atEnd(() => clients.close())
+  clients(options: ClientsOptions) {
+    const clients = startClients(options)
+    this.atEnd(clients.close)
     return clients
   }
 
@@ -168,19 +160,17 @@ export class Row {
 
   /** What a busy machine may explain counts if it is found three times in a row; so does an attempt that fails. */
   async confirmed(attempt: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> {
-    let suspects: ReadonlySet<string> | undefined
+    let suspects: readonly string[] | undefined
     for (let left = 2; ; left--) {
       const seen = await attempt().catch((error: unknown) => this.found('fails', oneLine(error)))
-      const findings = [seen].flat()
-      const isDoubted = ({ kind, isCertain }: Finding) => kind === 'fault' && isCertain === undefined
-      const again = findings.filter((one) => isDoubted(one) && (suspects?.has(one.row) ?? true))
-      if (left === 0 || again.length === 0)
-        return findings.map((one) =>
-          isDoubted(one) && !again.includes(one)
-            ? new Row(one.row).warned(`not every time: ${one.text}`)
-            : one,
-        )
-      suspects = new Set(again.map(({ row }) => row))
+      const doubted = [seen].flat().filter(({ kind, isCertain }) => kind === 'fault' && !isCertain)
+      const again = doubted.filter(({ row }) => suspects?.includes(row) ?? true)
+      if (left === 0 || again.length === 0) {
+        const isOnce = (one: Finding) => doubted.includes(one) && !again.includes(one)
+        const asWarning = ({ row, text }: Finding) => new Row(row).warned(`not every time: ${text}`)
+        return [seen].flat().map((one) => (isOnce(one) ? asWarning(one) : one))
+      }
+      suspects = again.map(({ row }) => row)
     }
   }
 }
@@ -201,50 +191,42 @@ export interface Fault<Tried extends Subject = Subject> {
   readonly rows: Readonly<Record<string, Attempt<Tried>>>
 }
 
-interface Trial<Tried extends Subject> {
-  readonly faults: readonly Fault<Tried>[]
-  readonly signal: AbortSignal
-  /** Two can run at once. */
-  readonly hasCopies: boolean
-  /** A fresh subject. */
-  open(): Tried
-  /** Called with what each fault has found, in their order. */
-  onFindings(findings: readonly Finding[], done: number): void
-}
+/** Called with what a fault has found. @param done of all faults, 0 to 1 */
+export type OnFindings = (findings: readonly Finding[], done: number) => void
 
-/** Faults of which most of the time is waiting. */
-const AT_ONCE = 3
-
-/** Tries faults: three at once, and then those that want to be alone. @returns what was found until then, if a person interrupts */
-export async function tryFaults<Tried extends Subject>(trial: Trial<Tried>): Promise<readonly Finding[]> {
-  const { faults, signal, hasCopies } = trial
+/**
+ * Tries faults: three at once, because most of their time is waiting, and then those that want to be alone.
+ * @param open a fresh subject @param hasCopies two can run at once @param onFindings in the order of the faults
+ * @returns what was found until then, if a person interrupts
+ */
+export async function tryFaults<Tried extends Subject>(
+  faults: readonly Fault<Tried>[],
+  open: () => Tried,
+  { signal, hasCopies, onFindings }: { signal: AbortSignal; hasCopies: boolean; onFindings: OnFindings },
+): Promise<readonly Finding[]> {
   const seen = new Map<Fault<Tried>, readonly Finding[]>()
   let told = 0
   const work = async (some: Iterable<Fault<Tried>>) => {
     for (const fault of some) {
       if (signal.aborted) return
-      seen.set(fault, await tryFault(fault, trial.open()))
+      seen.set(fault, await tryFault(fault, open()))
       for (let next = faults[told]; next && seen.has(next) && !signal.aborted; next = faults[told])
-        trial.onFindings(seen.get(next) ?? [], ++told / faults.length)
+        onFindings(seen.get(next) ?? [], ++told / faults.length)
     }
   }
   const together = faults.filter(({ isAlone }) => hasCopies && isAlone === undefined)
   const queue = together.values()
-  await Promise.all(Array.from({ length: AT_ONCE }, () => work(queue)))
+  await Promise.all([queue, queue, queue].map(work))
   await work(faults.filter((fault) => !together.includes(fault)))
   return faults.slice(0, told).flatMap((fault) => seen.get(fault) ?? [])
 }
 
 /** Tries a fault, and ends what each try has started. @returns nothing when a person interrupts: some take minutes */
-export async function tryFault<Tried extends Subject>(
-  { rows }: Fault<Tried>,
-  subject: Tried,
-): Promise<readonly Finding[]> {
+export async function tryFault<Tried extends Subject>({ rows }: Fault<Tried>, subject: Tried) {
   const { signal } = subject
   const interruption = signal.aborted ? Promise.resolve() : once(signal, 'abort')
   const findings: Finding[] = []
   for (const [name, attempt] of Object.entries(rows)) {
-    if (signal.aborted) break
     if (signal.aborted) break
     const row = new Row(name)
     const found = row.confirmed(() => attempt(subject, row).finally(() => subject.end()))

@@ -10,7 +10,7 @@ import { tryCommand } from './command.ts'
 import { ANY } from './faults/any.ts'
 import { faultsOf, formatEnd, formatFinding, formatJson, formatMarkdown } from './report.ts'
 import type { Named } from './routes.ts'
-import type { Fault, Finding } from './subject.ts'
+import type { Fault, OnFindings } from './subject.ts'
 
 export const OPTIONS = {
   fault: texts('NAME', 'only this one; may be given again'),
@@ -43,9 +43,6 @@ Exit codes: 0 no fault; 1 a fault; 2 it cannot be tried; 130 interrupted.
 `
 }
 
-/** What all faults take, in milliseconds: the first forecast. */
-const COMMAND_MS = 90_000
-
 /**
  * `reliability CMD`: tries the faults on anybody's server, and prints what it does.
  * @param program as a person types it
@@ -72,9 +69,9 @@ export async function surviveCommand(args: readonly string[], program: string): 
   const nginx = await findNginx()
   const guard = new Guard()
   const beganAt = performance.now()
-  progress.begin((COMMAND_MS * faults.length) / ANY.length)
+  // What they take, about: the first forecast.
+  progress.begin((90_000 * faults.length) / ANY.length)
   const told = new Set<string>()
-  const isText = !(values.json || values.markdown)
   const options = {
     command,
     directory: directoryOfPerson(),
@@ -83,13 +80,14 @@ export async function surviveCommand(args: readonly string[], program: string): 
     signal,
     stopping: { graceMs: values.grace ?? 10_000, drainDelayMs: values['drain-delay'] ?? 0 },
     readyTimeoutMs: values['ready-timeout'],
-    tell: (text: string) => {
+    tell(text: string) {
       if (!told.has(text)) progress.say(wrap(`${command} ${text}`, '  '))
       told.add(text)
     },
   }
-  const onFindings = (findings: readonly Finding[], done: number) => {
-    if (isText) for (const finding of findings) process.stdout.write(`${formatFinding(finding)}\n`)
+  const format = values.json ? formatJson : values.markdown ? formatMarkdown : formatEnd
+  const onFindings: OnFindings = (findings, done) => {
+    if (format === formatEnd) process.stdout.write(findings.map((one) => `${formatFinding(one)}\n`).join(''))
     progress.update(done, findings[0]?.row ?? '')
   }
   const survey = await tryCommand(options, faults, named, onFindings).finally(async () => {
@@ -97,10 +95,7 @@ export async function surviveCommand(args: readonly string[], program: string): 
     await guard.close()
   })
   if (signal.aborted) return code()
-  const seconds = (performance.now() - beganAt) / 1_000
-  if (values.json) process.stdout.write(`${formatJson(command, survey, seconds)}\n`)
-  else if (values.markdown) process.stdout.write(`${formatMarkdown(command, survey, seconds)}\n`)
-  else process.stdout.write(`\n${formatEnd(command, survey, seconds)}\n`)
+  process.stdout.write(`${format(command, survey, (performance.now() - beganAt) / 1_000)}\n`)
   return faultsOf(survey.findings).length > 0 ? 1 : 0
 }
 

@@ -20,7 +20,7 @@ function finds(name: string, defect: string, role: Role, findings: readonly RegE
     const fault = OF_APPS.find((one) => one.name === name)
     ok(fault && app && nginx.kind !== 'none')
     const standIn = { name: `bad/${defect}`, runtime: 'node', role: defect, directory } as const
-    const seen = await tryFault(fault, new AppSubject({ app, nginx, signal, standIn }))
+    const seen = await tryFault(fault, new AppSubject(app, nginx, signal, standIn))
     const found = seen.map(({ row, kind, text }) => (kind === 'ok' ? '' : `${row}: ${text}`)).join('\n')
     for (const finding of findings) match(found, finding)
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Clients } from '../src/clients.ts'
+import type { startClients } from '../src/clients.ts'
 import { OF_APPS } from '../src/faults/apps.ts'
 import { formatApp } from '../src/report.ts'
 import { type Attempt, Row, Subject, tryFaults } from '../src/subject.ts'
@@ -47,7 +47,7 @@ class Nobody extends Subject {
 async function trial(attempt: Attempt, signal = new AbortController().signal) {
   const faults = ['f', 'g'].map((name) => ({ name, rows: { r: attempt } }))
   const open = () => new Nobody(undefined, signal)
-  const findings = await tryFaults({ faults, signal, hasCopies: true, open, onFindings: () => {} })
+  const findings = await tryFaults(faults, open, { signal, hasCopies: true, onFindings: () => {} })
   return findings.map(({ kind, text }) => `${kind}: ${text}`)
 }
 
@@ -64,7 +64,7 @@ test('an error is a fault, and an interruption ends a fault that waits for ever'
 })
 
 test('clients end with their fault, also when it throws', { timeout: 120_000 }, async () => {
-  const started: Clients[] = []
+  const started: ReturnType<typeof startClients>[] = []
   await trial(async (subject) => {
     const target = { host: '127.0.0.1', port: 1 }
     started.push(subject.clients({ target, requests: [{ target: '/' }], count: 2, onSeen: () => {} }))

@@ -6,10 +6,6 @@ import { ask, outcomeOf, type Seen } from '../clients.ts'
 import type { Fault, Row } from '../subject.ts'
 import { openSenders } from './slow.ts'
 
-/** Seconds after which the last slow client must be cut off: longer than the apps take alone (15 and 65). */
-const HEAD_S = 45
-const BODY_S = 90
-
 /** Clients that send one byte per second hold connections for hours unless they are cut off. */
 export const timeLimits: Fault<AppSubject> = { name: 'time-limits', rows: { 'time-limits': tryLimits } }
 
@@ -27,20 +23,13 @@ async function tryLimits(subject: AppSubject, row: Row) {
     opened.close()
   }
   // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
-  const body = app.runtime === 'node' ? judge('half a body', BODY_S) : undefined
-  await Promise.all([judge('half a request', HEAD_S), body])
+  const body = app.runtime === 'node' ? judge('half a body', 90) : undefined
+  await Promise.all([judge('half a request', 45), body])
   return row.judged(problems, 'heads and bodies at a byte per second are cut off')
 }
 
-/** Milliseconds of pause after a response: a client that is refused asks three times per second. */
-const PAUSE_MS = 300
-
-/** Milliseconds that a page may wait in line: on any machine, the pages of all clients take several times as long. */
-const LIMIT_MS = '100'
-
-/** Pages that must be served after the first refusal, and health checks beside them. */
+/** Pages that must be served after the first refusal. */
 const SERVED = 5
-const PROBES = 10
 
 /** Seconds for which a refusal, those pages and, after the overload, another page are waited for. */
 const PATIENCE_S = 30
@@ -53,39 +42,37 @@ export const overload: Fault<AppSubject> = {
 }
 
 async function tryOverload(subject: AppSubject, row: Row) {
-  if (subject.app.role !== 'ssr') return row.untested('only pages are shed')
-  const { target, child } = await subject.launch({ env: { MAX_QUEUE_WAIT_MS: LIMIT_MS } })
+  const { app } = subject
+  if (app.role !== 'ssr') return row.untested('only pages are shed')
+  // On any machine, the pages of all clients take several times as long.
+  const { target, child } = await subject.launch({ env: { MAX_QUEUE_WAIT_MS: '100' } })
   // njs renders ten times slower, and cannot refuse so many.
-  const [path, count] = subject.app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]
+  const [path, count] = app.runtime === 'nginx' ? ['/?items=100', 60] : ['/?items=1000', 300]
   const problems = new Set<string>()
   let refusal: Seen | undefined
-  // So many pages without a refusal: an app that sheds refuses the last of those who come together.
-  const enough = 4 * count
-  let [before, served] = [0, 0]
+  let served = 0
   const onSeen = (seen: Seen) => {
     if (seen.error !== undefined || (seen.status !== 200 && seen.status !== 503))
       problems.add(`GET ${path} gets ${outcomeOf(seen)} during the overload.`)
     else if (seen.status === 503) refusal ??= seen
     else if (refusal !== undefined) served += 1
-    else before += 1
   }
-  const requests = [{ target: path }]
-  const crowd = subject.clients({ target, requests, count, pauseMs: PAUSE_MS, onSeen })
+  const crowd = subject.clients({ target, requests: [{ target: path }], count, pauseMs: 300, onSeen })
   const deadline = performance.now() + 1_000 * PATIENCE_S
-  for (let probes = 0; before < enough && (served < SERVED || probes < PROBES); probes++) {
+  for (let probes = 0; served < SERVED || probes < 10; probes++) {
     const probe = await ask(target, '/livez')
     if (probe.status !== 200) problems.add(`/livez got ${outcomeOf(probe)}.`)
     if (performance.now() > deadline) break
   }
   if (refusal === undefined) problems.add('No page was refused with 503.')
   else if (served < SERVED) problems.add(`Fewer than ${SERVED} pages were served after a refusal.`)
+  if (refusal && !/^[1-9]\d*$/.test(headerValue(refusal.headers ?? [], 'retry-after') ?? ''))
+    problems.add('The 503 does not say retry-after.')
   await crowd.stop()
   const isBack = async () => (await ask(target, path)).status === 200
   await until('no page is served', isBack, PATIENCE_S).catch(() =>
     problems.add('After the overload no page is served.'),
   )
   if (child.exitCode !== null) problems.add(`It ended with ${child.exitCode}.`)
-  if (refusal !== undefined && !/^[1-9]\d*$/.test(headerValue(refusal.headers ?? [], 'retry-after') ?? ''))
-    problems.add('The 503 does not say retry-after.')
   return row.judged(problems, 'some pages are refused, others and probes are served')
 }

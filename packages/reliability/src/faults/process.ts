@@ -7,9 +7,6 @@ import type { AppSubject } from '../app.ts'
 import { PATIENCE } from '../clients.ts'
 import type { Fault, Row } from '../subject.ts'
 
-/** The option that has an app's runtime load a file first; the app does not know. */
-const PRELOAD = fileURLToPath(new URL('../../fixtures/preload/uncaught.ts', import.meta.url))
-
 /** The signals that tell fixtures/preload/uncaught.ts what to do. */
 const CAUSES = [
   { what: 'an uncaught exception', signal: 'SIGWINCH', message: 'nobody catches this exception' },
@@ -29,9 +26,10 @@ async function judgeCause(
   subject: AppSubject,
   { what, signal, message }: (typeof CAUSES)[number],
 ): Promise<string[]> {
-  const { child, target, output } = await subject.launch({
-    execArgv: [subject.app.runtime === 'bun' ? '--preload' : '--import', PRELOAD],
-  })
+  // Its runtime loads a file first, of which the app does not know.
+  const preload = fileURLToPath(new URL('../../fixtures/preload/uncaught.ts', import.meta.url))
+  const execArgv = [subject.app.runtime === 'bun' ? '--preload' : '--import', preload]
+  const { child, target, output } = await subject.launch({ execArgv })
   const exited = once(child, 'exit', { signal: AbortSignal.timeout(30_000) })
   // Only ssr has a slow route, whose response is under way when it happens.
   const slow = subject.app.role === 'ssr' ? await openConnection(target, PATIENCE) : undefined
@@ -72,12 +70,7 @@ async function tryStarts(subject: AppSubject, row: Row) {
   return row.judged(problems, 'it says why in a sentence, and ends with 1')
 }
 
-async function judgeStart(
-  subject: AppSubject,
-  how: string,
-  options: LaunchOptions,
-  app?: Startable,
-): Promise<string[]> {
+async function judgeStart(subject: AppSubject, how: string, options: LaunchOptions, app?: Startable) {
   try {
     const { stop } = await subject.launch(options, app)
     await stop()

@@ -17,13 +17,8 @@ export const KINDS = {
 } as const
 type Kind = keyof typeof KINDS
 
-/** Milliseconds in which health must respond beside slow senders, or this many times its own baseline. */
-const HEALTH_MS = 2_000
-const TIMES = 20
-
-/** Bytes by which one client may make memory grow, by reading nothing for so many milliseconds. */
+/** Bytes by which one client may make memory grow, by reading nothing. */
 const GROWTH = 100e6
-const READER_MS = 4_000
 
 /** Clients that are slow hold nobody up, and are no burden. */
 export const slow: Fault = { name: 'slow', rows: { 'slow senders': trySenders, 'slow reader': tryReader } }
@@ -72,7 +67,7 @@ async function waitBeside(subject: Subject, kinds: readonly Kind[]): Promise<num
   try {
     for (let asked = 0; asked < 6; asked++) {
       await sleep(400)
-      const { seen, ms } = await subject.probe(server, { timeoutMs: Math.max(HEALTH_MS, TIMES * usual) })
+      const { seen, ms } = await subject.probe(server, { timeoutMs: Math.max(2_000, 20 * usual) })
       if (seen.error !== undefined) return outcomeOf(seen)
       longest = Math.max(longest, ms)
     }
@@ -93,7 +88,7 @@ async function tryReader(subject: Subject, row: Row): Promise<Finding> {
     const before = currentMemory(pids()) ?? 0
     const socket = send(target, request).pause()
     let grown = 0
-    for (let waited = 0; waited < READER_MS && grown < 4 * GROWTH; waited += 100) {
+    for (let waited = 0; waited < 4_000 && grown < 4 * GROWTH; waited += 100) {
       await sleep(100)
       grown = Math.max(grown, (currentMemory(pids()) ?? 0) - before)
     }
