@@ -41,16 +41,23 @@ function aboutCommands({ experiment, cells, heats, settings: { cores } }: Result
     )
   if (cores === null) return warnings
   const given = cores.servers?.length ?? 1
-  for (const [name] of systems) {
+  const crowds = systems.flatMap(([name]) => {
     const own = launches.filter(({ app }) => app === name)
     const processes = Math.max(0, ...own.map((one) => one.processes ?? 0))
     const threads = Math.max(0, ...own.map((one) => one.threads ?? 0))
     const [count, what] = processes > given ? [processes, 'processes'] : [threads, 'threads']
-    if (count > given)
-      warn(
-        'shared-core',
-        `${count} ${what} of ${name} share ${plural(given, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
-      )
+    return count > given ? [{ name, count, what }] : []
+  })
+  for (const [what, own] of Map.groupBy(crowds, (one) => one.what)) {
+    const counts = own.map(({ count }) => count)
+    const most = Math.max(...counts)
+    const many = most > Math.min(...counts) ? `Up to ${most}` : most
+    const names = own.length > 3 ? `${own.length} systems` : listOf(own.map(({ name }) => name))
+    const all = own.length > 1 ? `each of ${names}` : names
+    warn(
+      'shared-core',
+      `${many} ${what} of ${all} share ${plural(given, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
+    )
   }
   return warnings
 }

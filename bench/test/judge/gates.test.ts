@@ -198,6 +198,13 @@ describe('warnings that follow from a result', () => {
     deepEqual([find(race, 'rare').length, find(rare, 'rare').length], [0, 1])
     match(find(rare, 'rare').join(), /the ratio is 0\.4\d, outside of the interval of what decides \(GET /)
     match(find(risen, 'shared-core').join(), /^4 threads of \w+ share 1 core: they wait for each other/)
+    const crowded = risen.heats.map((heat) => ({
+      ...heat,
+      launches: heat.launches.map((one) => ({ ...one, threads: one.app === app ? 4 : 2 })),
+    }))
+    const [one = '', ...more] = find({ ...race, heats: crowded }, 'shared-core')
+    match(one, /^Up to 4 threads of each of \w+, \w+ and [\w ]+ share 1 core: they wait/)
+    deepEqual(more, [])
   })
 
   test('count the slices that others took, and cells of which all count for that', () => {
