@@ -17,6 +17,7 @@ export interface Ended {
 export interface TestProgram {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
   /** What it has printed so far. */
+  stdout(): string
   stderr(): string
   readonly ended: Promise<Ended>
 }
@@ -35,7 +36,7 @@ export function startProgram(
       output[name] += text
     })
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
-  return { child, stderr: () => output.stderr, ended }
+  return { child, stdout: () => output.stdout, stderr: () => output.stderr, ended }
 }
 
 /** Starts Node with a script and its arguments. */

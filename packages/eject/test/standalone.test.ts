@@ -2,10 +2,11 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { until } from '@startgrid/cli/until.ts'
+import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { checkConformance, formatReport } from '@startgrid/conformance/runner.ts'
 import { findApps } from '@startgrid/grid/apps.ts'
 import { APPS } from '../src/choices.ts'
+import { editInBrowser } from './hot-reload.ts'
 import { type PackageManager, ProjectDirectory, runEject, temporaryDirectory } from './support.ts'
 
 /** What a person does who copies an app out: install, check, build, start, change, stop. Nothing of the workspace is in reach. */
@@ -66,25 +67,8 @@ for (const { name, packageManager = 'npm', known } of cases) {
       }
       if (app.role === 'ssr') match(service.stderr(), /^React: production$/m)
     })
-    if (app.role === 'ssr')
-      await t.test('an edit of the page is seen, and Vite is there to tell the browser', LIMIT, async () => {
-        const { url, stop } = await project.start('dev')
-        const get = async (file: string) => (await fetch(url + file)).text()
-        try {
-          match(await get('/assets/@vite/client'), /WebSocket/)
-          match(await get('/'), /Our teas/)
-          const source = join(path, 'shared/page/shop/catalogue.tsx')
-          let text = readFileSync(source, 'utf8').replace('Our teas', 'Our finest teas')
-          const isSeen = async () => {
-            text += '\n' // a watcher that has just started may miss the first change
-            writeFileSync(source, text)
-            return /Our finest teas/.test(await get('/'))
-          }
-          await until('the edit is not seen', isSeen, 120, 1000)
-        } finally {
-          await stop()
-        }
-      })
+    const skip = app.role === 'ssr' ? BROWSER.skip : 'it has no page'
+    await t.test('an edit is seen in a browser', { ...LIMIT, skip }, () => editInBrowser(path, project))
     await t.test(
       'recipes pass its type check, and respond without what is for development',
       LIMIT,

@@ -147,7 +147,7 @@ export class ProjectDirectory {
     const { scripts } = JSON.parse(readFileSync(join(this.#path, 'package.json'), 'utf8'))
     const [program = '', ...words] = scripts[script].split(' ')
     const file = program === 'node' ? process.execPath : join(this.#path, 'node_modules/.bin', program)
-    const { child, ended, stderr } = startProgram(file, words, {
+    const { child, ended, stdout, stderr } = startProgram(file, words, {
       cwd: this.#path,
       env: {
         ...this.#env,
@@ -164,6 +164,7 @@ export class ProjectDirectory {
     return {
       target: { host: '127.0.0.1', port },
       url: `http://127.0.0.1:${port}`,
+      stdout,
       stderr,
       /** @returns the exit code */
       async stop(): Promise<number | null> {

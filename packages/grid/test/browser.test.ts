@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { BROWSER } from '@startgrid/cli/test-programs.ts'
 import { type Browser, type ConsoleMessage, chromium, type Page } from 'playwright-core'
 import { APPS, type App, findApps } from '../src/apps.ts'
-import { testHotReload } from './hot-reload.ts'
+import { launch } from '../src/launcher.ts'
 import { type StartedApps, startApps, whyNot } from './started-apps.ts'
 
 const FLAGS = [
@@ -16,11 +16,20 @@ const FLAGS = [
 /** The page in a real browser, of a framework on each runtime. */
 testHydration([...findApps('node/ssr'), ...findApps('bun/ssr')], 'direct')
 testHydration([...findApps('fastify/ssr'), ...findApps('njs/ssr')], 'nginx')
-testHotReload(findApps('express/ssr'))
 describe('full: every app', () => {
   const pages = APPS.filter(({ role }) => role === 'ssr')
   for (const topology of ['direct', 'nginx'] as const) testHydration(pages, topology)
-  testHotReload(pages.filter(({ runtime }) => runtime !== 'nginx'))
+})
+
+test('with --conditions=development, Vite serves the page of this repository', async () => {
+  const [app] = findApps('express/ssr')
+  assert.ok(app)
+  const { ready, stop } = await launch(app, { execArgv: ['--conditions=development'] })
+  try {
+    assert.match(await (await fetch(`${ready.address}/assets/@vite/client`)).text(), /WebSocket/)
+  } finally {
+    await stop()
+  }
 })
 
 /** React takes the page over without a complaint, and it works. */
