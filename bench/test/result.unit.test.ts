@@ -35,10 +35,7 @@ test('a reader never sees half a result: the old file stays whole, and the new o
 test('what cannot be written is said, and leaves nothing behind', () => {
   mkdirSync(inDirectory('taken', 'inside'), { recursive: true })
   throws(() => writeResult(inDirectory('taken'), rateResult()), /EISDIR|ENOTEMPTY|EEXIST/)
-  deepEqual(
-    readdirSync(DIRECTORY).filter((name) => name.endsWith('.tmp') && name.startsWith('taken')),
-    [],
-  )
+  ok(!readdirSync(DIRECTORY).some((name) => name.endsWith('.tmp') && name.startsWith('taken')))
 })
 
 test('a place that can be written to is prepared without a trace', () => {

@@ -121,39 +121,28 @@ export function stallOf(
   { race, over, under }: Pick<Finding, 'race' | 'over' | 'under'>,
   { cells, heats }: { cells: readonly Cell[]; heats: readonly Heat[] },
 ): Finding['stall'] {
-  const waits = (system: string) => {
-    const cell = cells.find((one) => one.race === race && one.system === system)
-    return cell === undefined ? null : waitsOf(cell, heats)
-  }
-  for (const [system, another] of [
-    [over, under],
-    [under, over],
-  ] as const) {
-    const own = waits(system)
-    const other = waits(another)
-    if (own === null || other === null) return undefined
-    const times = own.longest >= LONG.seconds ? LONG.times : STALL
-    if (own.longest >= times * other.longest && own.longest >= OWN * own.usual)
-      return { system, seconds: own.longest, other: other.longest }
-  }
-  return undefined
+  const [one, other] = [over, under].map((system) => {
+    const cell = cells.find((each) => each.race === race && each.system === system)
+    const waits = cell && waitsOf(cell, heats)
+    return waits && { system, ...waits }
+  })
+  if (!one || !other) return undefined
+  const [long, short] = one.longest > other.longest ? [one, other] : [other, one]
+  const times = long.longest >= LONG.seconds ? LONG.times : STALL
+  const isStall = long.longest >= times * short.longest && long.longest >= OWN * long.usual
+  return isStall ? { system: long.system, seconds: long.longest, other: short.longest } : undefined
 }
 
 /** Seconds, in the typical start, under any load. Its first slice is left out: nothing is loaded or compiled yet. */
 function waitsOf({ id, connections }: Cell, heats: readonly Heat[]) {
-  const starts = heats
-    .map(({ slices, trials }) => ({
-      own: slices.filter(({ cell }) => cell === id).slice(1),
-      trials: trials.filter(({ cell }) => cell === id),
-    }))
-    .flatMap(({ own, trials }) => {
-      const waits = [...own, ...trials].flatMap(({ longest }) => longest ?? [])
-      if (waits.length === 0) return []
-      const usual = median(
-        own.map(({ seconds, requests }) => (connections * seconds) / Math.max(1, requests)),
-      )
-      return { longest: Math.max(...waits), usual }
-    })
+  const starts = heats.flatMap(({ slices, trials }) => {
+    const own = slices.filter(({ cell }) => cell === id).slice(1)
+    const all = [...own, ...trials.filter(({ cell }) => cell === id)]
+    const waits = all.flatMap(({ longest }) => longest ?? [])
+    if (waits.length === 0) return []
+    const usual = own.map(({ seconds, requests }) => (connections * seconds) / Math.max(1, requests))
+    return { longest: Math.max(...waits), usual: median(usual) }
+  })
   if (starts.length === 0) return null
   return { longest: median(starts.map((one) => one.longest)), usual: median(starts.map((one) => one.usual)) }
 }

@@ -1,7 +1,7 @@
 import { type Interval, meanInterval } from '@startgrid/stats/estimate.ts'
 import { sum } from '@startgrid/stats/moments.ts'
+import type { Commit, Since, SinceStep, Start } from '../result/figures.ts'
 import type { Result } from '../result/result.ts'
-import type { Commit, Since, Start, Step } from '../result/since.ts'
 import { judgeCells, type Launch, type Measured } from './launches.ts'
 
 /**
@@ -126,7 +126,7 @@ export function describePlace(
 export function sinceOf(commits: readonly Commit[]): Since {
   const { only, first, second } = posteriorOf(commits)
   const several = sum(first)
-  const stepOf = (steps: readonly number[], changes: readonly number[]): Step => {
+  const stepOf = (steps: readonly number[], change: Interval | null): SinceStep => {
     let left = SURE * sum(steps)
     const set = [...commits.keys()]
       .sort((a, b) => (steps[b] ?? 0) - (steps[a] ?? 0))
@@ -135,33 +135,38 @@ export function sinceOf(commits: readonly Commit[]): Since {
         left -= steps[index] ?? 0
         return isIn
       })
-    return { set: set.flatMap((index) => commits[index]?.hash ?? []), change: ratioOf(changes) }
+    return { set: set.flatMap((index) => commits[index]?.hash ?? []), change }
   }
-  const whole = commits.flatMap(({ starts }) => starts.map(([good, , bad]) => bad - good))
   const [from = 0, to = 0] = [first, second].map((steps) => steps.indexOf(Math.max(...steps)))
-  const between = commits.slice(from, to).flatMap(({ starts }) => starts)
-  const [before, after] = [between.map(([good, own]) => own - good), between.map(([, own, bad]) => bad - own)]
+  const [all, between] = [startsIn(commits), startsIn(commits.slice(from, to))]
+  const whole = ratioOf(all, 'bad', 'good')
   return {
     commits: commits.map(({ starts, ...commit }, index) => ({
       ...commit,
-      ratio: index === commits.length - 1 ? ratioOf(whole) : speedOver([{ starts }]),
-      starts: starts.length,
+      ...(index === commits.length - 1
+        ? { ratio: whole, starts: all.length }
+        : { ratio: ratioOf(starts, 'own', 'good'), starts: starts.length }),
       probability: (only[index] ?? 0) + (first[index] ?? 0) + (second[index] ?? 0),
     })),
-    steps: several > 0.5 ? [stepOf(first, before), stepOf(second, after)] : [stepOf(only, whole)],
+    steps:
+      several > 0.5
+        ? [stepOf(first, ratioOf(between, 'own', 'good')), stepOf(second, ratioOf(between, 'bad', 'own'))]
+        : [stepOf(only, whole)],
     several,
   }
 }
 
-/** Of commits that are alike, as a part of the good one's. */
-export function speedOver(commits: readonly Pick<Commit, 'starts'>[]): Interval | null {
-  return ratioOf(commits.flatMap(({ starts }) => starts.map(([good, own]) => own - good)))
+export function startsIn(commits: readonly Commit[]): Start[] {
+  return commits.flatMap(({ starts }) => starts)
 }
 
-/** With a plain interval; null for fewer than two starts. */
-function ratioOf(logs: readonly number[]): Interval | null {
-  if (logs.length < 2) return null
-  const { value, low, high } = meanInterval(logs)
+const PLACES = { good: 0, own: 1, bad: 2 } as const
+type Place = keyof typeof PLACES
+
+/** How fast one is as a part of another, with a plain interval; null for fewer than two starts. */
+export function ratioOf(starts: readonly Start[], over: Place, under: Place): Interval | null {
+  if (starts.length < 2) return null
+  const { value, low, high } = meanInterval(starts.map((logs) => logs[PLACES[over]] - logs[PLACES[under]]))
   return { value: Math.exp(value), low: low && Math.exp(low), high: high && Math.exp(high) }
 }
 

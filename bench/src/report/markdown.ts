@@ -34,14 +34,8 @@ export function formatMarkdown(document: Document, draw?: (chart: Chart) => stri
 const FENCE = '```'
 
 /** As a part of a page that has a headline: everything unfolded, the chart as text. Ends with a line feed. */
-export function formatMarkdownPart({
-  finding,
-  subject,
-  chart,
-  summary,
-  sections,
-  command,
-}: Document): string {
+export function formatMarkdownPart(document: Document): string {
+  const { finding, subject, chart, summary, sections, command } = document
   return join([
     `**${quoted(finding)}.** ${quoted(subject)}.`,
     chart === undefined ? '' : `${FENCE}text\n${chartLines(chart, { columns: 100, color: false })}\n${FENCE}`,

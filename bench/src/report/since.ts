@@ -2,10 +2,10 @@ import { formatEnds, formatRatio, formatSpeed, UNKNOWN } from '@startgrid/cli/nu
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
 import { listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
-import { speedOver } from '../judge/since.ts'
+import { ratioOf, startsIn } from '../judge/since.ts'
 import { formatMargin, verdictOf, WITHIN } from '../judge/verdict.ts'
+import type { Since, SinceStep } from '../result/figures.ts'
 import type { Result } from '../result/result.ts'
-import type { Since, Step } from '../result/since.ts'
 import { type Chart, ratioChart } from './chart.ts'
 import type { Section } from './document.ts'
 
@@ -18,7 +18,7 @@ const PERHAPS = 0.02
 
 /** `Since 3f2a91c "Validate cookies" (97 %): it took 9.4 % (7.2–11.6) of the requests per second`: sentences, the first one says which commit. */
 export function describeSince({ steps, several, commits }: Since, result: Result): string[] {
-  const describe = ({ set, change }: Step) => {
+  const describe = ({ set, change }: SinceStep) => {
     const named = set.slice(0, NAMED).flatMap((wanted) => commits.filter(({ hash }) => hash === wanted))
     const names = named.map(
       ({ hash, title, skipped, probability }) =>
@@ -57,11 +57,11 @@ function describeChange({ value, low, high }: Interval, { analysis }: Result): s
 }
 
 /** What is known of all before a change: `Before it, commits up to a41c09e are as fast as v5.1.0 within 3 %`. */
-function beforeOf([step]: readonly Step[], { experiment, settings, search = [] }: Result): string[] {
+function beforeOf([step]: readonly SinceStep[], { experiment, settings, search = [] }: Result): string[] {
   const [good = ''] = Object.keys(experiment.systems)
   const first = search.findIndex(({ hash }) => step?.set.includes(hash))
   const raced = search.slice(0, first).filter(({ starts }) => starts.length > 0)
-  const { low = null, high = null } = speedOver(raced) ?? {}
+  const { low = null, high = null } = ratioOf(startsIn(raced), 'own', 'good') ?? {}
   const { within = WITHIN } = settings
   if (low === null || high === null) return []
   const isAlike = verdictOf({ value: 1, low, high }, within) === 'alike'

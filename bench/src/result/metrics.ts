@@ -14,6 +14,9 @@ interface MetricDescription {
 }
 
 const formatSeconds = (seconds: number) => formatMs(seconds * 1000)
+const LATENCY = { format: formatSeconds, priority: 3 }
+const COMPARED_LATENCY = { format: formatSeconds, priority: 1, compared: true } as const
+const MEMORY = { format: formatMegabytes, priority: 3, compared: true } as const
 
 const described = {
   /** Responses per second (of a pool: messages per second). */
@@ -26,23 +29,11 @@ const described = {
    * Seconds from when a request was due to its response's last byte, in open loop at the race's stated rate; of a source's tool, from a request to
    * its response in the closed loop of that tool.
    */
-  'mean-latency': { name: 'mean latency', heading: 'mean ms', format: formatSeconds, priority: 3 },
-  'median-latency': {
-    name: 'p50 latency',
-    heading: 'p50 ms',
-    format: formatSeconds,
-    priority: 1,
-    compared: true,
-  },
-  'p90-latency': { name: 'p90 latency', heading: 'p90 ms', format: formatSeconds, priority: 3 },
-  'p97.5-latency': { name: 'p97.5 latency', heading: 'p97.5 ms', format: formatSeconds, priority: 3 },
-  'p99-latency': {
-    name: 'p99 latency',
-    heading: 'p99 ms',
-    format: formatSeconds,
-    priority: 1,
-    compared: true,
-  },
+  'mean-latency': { name: 'mean latency', heading: 'mean ms', ...LATENCY },
+  'median-latency': { name: 'p50 latency', heading: 'p50 ms', ...COMPARED_LATENCY },
+  'p90-latency': { name: 'p90 latency', heading: 'p90 ms', ...LATENCY },
+  'p97.5-latency': { name: 'p97.5 latency', heading: 'p97.5 ms', ...LATENCY },
+  'p99-latency': { name: 'p99 latency', heading: 'p99 ms', ...COMPARED_LATENCY },
   /** Seconds from the start of the process to its first response. */
   startup: { name: 'start-up', heading: 'start ms', format: formatSeconds, priority: 2, compared: true },
   /** Of a response with its headers. */
@@ -51,20 +42,8 @@ const described = {
   'first-byte': { name: 'first byte', heading: 'first byte ms', format: formatSeconds, priority: 0 },
   'last-byte': { name: 'last byte', heading: 'last byte ms', format: formatSeconds, priority: 0 },
   /** Resident bytes at that moment, and the most until the end. */
-  'ready-memory': {
-    name: 'memory when ready',
-    heading: 'MB ready',
-    format: formatMegabytes,
-    priority: 3,
-    compared: true,
-  },
-  'peak-memory': {
-    name: 'peak memory',
-    heading: 'MB peak',
-    format: formatMegabytes,
-    priority: 3,
-    compared: true,
-  },
+  'ready-memory': { name: 'memory when ready', heading: 'MB ready', ...MEMORY },
+  'peak-memory': { name: 'peak memory', heading: 'MB peak', ...MEMORY },
 } satisfies Record<string, MetricDescription>
 
 export type Metric = keyof typeof described

@@ -3,10 +3,9 @@ import type { AllCores, Cores as FirstCores } from '@startgrid/machine/cores.ts'
 import type { Machine, MachineWarning } from '@startgrid/machine/machine.ts'
 import type { Versions } from '@startgrid/machine/provenance.ts'
 import type { Experiment } from './experiment.ts'
-import type { Analysis, PilotRecord } from './figures.ts'
+import type { Analysis, Commit, PilotRecord } from './figures.ts'
 import type { Heat } from './heat.ts'
 import type { ProfiledStart } from './profile.ts'
-import type { Commit } from './since.ts'
 
 /**
  * A run as it is stored. What was measured (`heats`) is kept apart from what follows from it (`analysis`).

@@ -25,21 +25,12 @@ test('a short run: tables, result and reports, the same as JSON, and nothing lef
   assert.equal(code, whyRunFailed(result).length === 0 ? 0 : 1, stderr)
   assert.deepEqual(readResult(join(place, 'r.json')), result)
   assert.ok(result.finishedAt !== null && result.finishedAt > result.startedAt)
-  assert.deepEqual(
-    result.cells.map(({ id, twinOf }) => [id, twinOf]),
-    [
-      ['node/status direct', null],
-      ['node/status nginx', null],
-      ['njs/status direct', null],
-      ['njs/status nginx', null],
-      ['node/status#2 direct', 'node/status'],
-      ['node/status#2 nginx', 'node/status'],
-    ],
-  )
-  assert.deepEqual(
-    result.heats.flatMap(({ failures }) => failures),
-    [],
-  )
+  const twin = 'node/status#2'
+  const launches = ['node/status', 'njs/status', twin]
+  const cells = launches.flatMap((app) => [`${app} direct`, `${app} nginx`])
+  assert.equal(result.cells.map(({ id }) => id).join(), cells.join())
+  for (const { app, twinOf } of result.cells) assert.equal(twinOf, app === twin ? 'node/status' : null)
+  for (const { failures } of result.heats) assert.deepEqual(failures, [])
   assert.ok((result.analysis?.cells[0]?.figures.rate?.value ?? 0) > 0)
   const tried = result.cells.filter(({ skipped }) => skipped === null)
   assert.equal(result.conformance.length, tried.length)
@@ -130,7 +121,7 @@ test('the action races a pull request against what it is merged into', async (t)
   const { words } = await raced({ ...event, ...asks, RACE_READY_PATH: '/ready' })
   assert.match(
     words,
-    /--method POST --body {"query":"{ a }"} --ready-path \/ready --cores 2 --header accept: a --header x: 1 /,
+    /--method POST --body {"query":"{ a }"} --ready-path \/ready --cores 2 --header accept: a /,
   )
   await git('checkout --quiet topic')
   assert.equal((await raced(event)).base, old, 'the branch itself, without a merge')

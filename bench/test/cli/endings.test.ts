@@ -51,10 +51,7 @@ test('without NGINX its cells are skipped; Ctrl-C keeps what was measured', asyn
   assert.equal(code, 130, stderr())
   const result = assertReported(place)
   const skipped = result.cells.filter((cell) => cell.twinOf === null && cell.skipped === 'there is no NGINX')
-  assert.deepEqual(
-    skipped.map(({ id }) => id),
-    ['node/status nginx', 'njs/status direct', 'njs/status nginx'],
-  )
+  assert.equal(skipped.map(({ id }) => id).join(), 'node/status nginx,njs/status direct,njs/status nginx')
   assert.ok(result.warnings.some(({ kind }) => kind === 'tools'))
   assert.match(stderr(), /NGINX/)
   const direct = result.analysis?.cells.find(({ cell }) => cell === 'node/status direct')

@@ -59,13 +59,13 @@ const CHOSEN: [words: string[], apps: string[]][] = [
 ]
 
 test('frameworks, apps and roles choose apps, each once', () => {
-  for (const [words, apps] of CHOSEN)
-    assert.deepEqual(
-      readOptions(words).apps.map(({ name }) => name),
-      apps,
-    )
+  for (const [words, apps] of CHOSEN) {
+    const names = readOptions(words).apps.map(({ name }) => name)
+    assert.deepEqual(names, apps)
+  }
 })
 
+const TWO = ['--git', 'a', '--git', 'b']
 const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['compar'], /^There is no command 'compar', only race, study, /],
   [['--resume'], /^pnpm bench --resume is gone: /],
@@ -91,10 +91,7 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['report', 'empty'], /cannot be read \(ENOENT\): give the result\.json of a run\.$/, 1],
   [['race'], /^Name what to race/],
   [['race', 'node before.js', ' '], /^A command is empty/],
-  [
-    ['race', '--max-time', '10s', 'node a.js', 'node b.js'],
-    /^--max-time 10s is too short for 5 starts of each/,
-  ],
+  [['race', '--max-time', '10s', 'node a.js', 'b'], /^--max-time 10s is too short for 5 starts of each/],
   [['race', '--max-time', 'a', 'b'], /^--max-time is 'a', but must be a time from /],
   [['race', 'a', 'b', '--max-time'], /^Option '--max-time <value>' argument missing\. /],
   [['race', '--within', '0%', 'a', 'b'], /^--within is '0%', but must be a percentage above 0 %/],
@@ -110,18 +107,9 @@ const REFUSED: [words: string[], sentence: RegExp, code?: number][] = [
   [['race', '--method', 'FETCH', 'node before.js'], /^"FETCH" is not an HTTP method\.$/],
   [['race', '--body', '@none', 'node before.js'], /^--body names none, which cannot be read \(ENOENT\)\.$/],
   [['race', '--git', 'main', 'node before.js'], /^--git and commands exclude each other: /],
-  [
-    ['race', '--git', 'main', '--bisect'],
-    /^--bisect searches between two commits: --git GOOD --git BAD --bisect\./,
-  ],
-  [
-    ['race', '--git', 'a', '--git', 'b', '--bisect', '--path', '/a', '--path', '/b'],
-    /^--bisect searches with one path/,
-  ],
-  [
-    ['race', '--git', 'a', '--git', 'b', '--bisect', '--max-time', '1m'],
-    /^--bisect races .* --max-time 3m at least/,
-  ],
+  [['race', '--git', 'main', '--bisect'], /^--bisect searches between two commits: --git GOOD --git BAD /],
+  [['race', ...TWO, '--bisect', '--path', '/a', '--path', '/b'], /^--bisect searches with one path/],
+  [['race', ...TWO, '--bisect', '--max-time', '1m'], /^--bisect races .* --max-time 3m at least/],
   [['race', '--name', 'C=x', 'node a.js', 'node b.js'], /^--name is 'C=x', but must be a system's letter /],
 ]
 
@@ -187,12 +175,7 @@ test('paths that differ in hidden values stay two races', () => {
 test('--dry-run says systems, starts, time and what to expect, and measures nothing', async () => {
   const place = join(newPlace(), 'out')
   for (const [words, ...texts] of [
-    [
-      [],
-      /^\d+ cells: 3 starts of every system, about /,
-      /^ {2}hello: node; fastify; .*; node#2$/m,
-      /about 10 %/,
-    ],
+    [[], /^\d+ cells: 3 starts of every system, about /, /^ {2}hello: node; .*; node#2$/m, /about 10 %/],
     [['study', 'njs-vs-node', '--quick'], /^njs-vs-node: 3 starts of every system, about \d+:\d\d \(/],
   ] as const) {
     const { code, stdout } = await runHere(...words, '--dry-run', '--output', place)

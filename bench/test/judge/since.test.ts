@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { ForeseenError } from '@startgrid/cli/arguments.ts'
+import { sum } from '@startgrid/stats/moments.ts'
 import { createRandom } from '@startgrid/stats/random.ts'
 import { createDraw } from '../../simulation/machine.ts'
 import { bisect } from '../../src/cli/commands/bisect.ts'
@@ -9,8 +10,8 @@ import { TimeError } from '../../src/measure/proof.ts'
 import { formatHtml } from '../../src/report/html/page.ts'
 import { formatMarkdown } from '../../src/report/markdown.ts'
 import { documentOf } from '../../src/report/report.ts'
+import type { Commit, Start } from '../../src/result/figures.ts'
 import type { Result } from '../../src/result/result.ts'
-import type { Commit, Start } from '../../src/result/since.ts'
 import { amongCommands, analysed, golden } from '../fixtures/golden.ts'
 
 /** Histories whose truth is known, searched as `--bisect` does; only the races are simulated, with the noise of a pair of starts. */
@@ -33,27 +34,19 @@ interface History {
 }
 
 const hashOf = (index: number) => `c${String(index).padStart(3, '0')}`
-const commit = (hash: string): Commit => ({
-  hash,
-  title: `Change ${hash}`,
-  date: '2026-11-28T10:00:00Z',
-  starts: [],
-})
+const commit = (hash: string): Commit => {
+  return { hash, title: `Change ${hash}`, date: '2026-11-28T10:00:00Z', starts: [] }
+}
 
 async function search(history: History) {
   const { count = 64, steps, sd = 0.0475, seed = 1, broken = [], dying = [], merge } = history
   const draw = createDraw(createRandom(seed))
-  const result = {
-    ...structuredClone(ends),
-    search: Array.from({ length: count }, (_, index) => commit(hashOf(index))),
-  }
+  const commits = Array.from({ length: count }, (_, index) => commit(hashOf(index)))
+  const result = { ...structuredClone(ends), search: commits }
   const abortion = new AbortController()
   const said: string[] = []
   const speedAt = (index: number) =>
-    Object.entries(steps).reduce(
-      (speed, [step, part]) => speed + (index >= Number(step) ? Math.log(part) : 0),
-      0,
-    )
+    sum(Object.entries(steps).map(([step, part]) => (index >= Number(step) ? Math.log(part) : 0)))
   const inside = Array.from({ length: merge?.count ?? 0 }, (_, index) => commit(`m${index}`))
   const noise = () => (sd / Math.SQRT2) * draw.normal()
   let races = 0
@@ -70,11 +63,8 @@ async function search(history: History) {
       if (races === history.lateIn) throw new TimeError('Only 2 starts fit.')
       if (broken.includes(index)) throw new ForeseenError(`The build of ${hash} fails.`)
       if (dying.includes(index)) return 'it ended with exit code 3'
-      const own = hash.startsWith('m')
-        ? index >= (merge?.culprit ?? 0)
-          ? speedAt(count)
-          : 0
-        : speedAt(index)
+      const isOfMerge = hash.startsWith('m')
+      const own = speedAt(isOfMerge ? (index >= (merge?.culprit ?? 0) ? count : -1) : index)
       const starts: Start[] = []
       while (starts.length < 20 && !(starts.length >= 3 && follow(starts)) && races !== history.abortIn)
         starts.push([noise(), own + noise(), speedAt(count) + noise()])
@@ -84,15 +74,7 @@ async function search(history: History) {
     },
   })
   const since = result.analysis?.since
-  const starts = result.search.reduce((sum, one) => sum + one.starts.length, 0)
-  return {
-    result,
-    since,
-    sets: since?.steps.map(({ set }) => set) ?? [],
-    starts,
-    races,
-    said: said.join('\n'),
-  }
+  return { result, since, sets: since?.steps.map(({ set }) => set) ?? [], races, said: said.join('\n') }
 }
 
 /** Both ends, of which a difference is shown. */
@@ -114,22 +96,15 @@ for (const [name, step, sd] of [
     const found = []
     for (let seed = 0; seed < RUNS; seed++) {
       const culprit = (seed * 29) % 64
-      const { sets, starts, races } = await search({ steps: { [culprit]: step }, sd, seed })
-      found.push({
-        isHeld: sets.length === 1 && sets[0]?.includes(hashOf(culprit)),
-        size: sets[0]?.length,
-        starts,
-        races,
-      })
+      const { sets, races } = await search({ steps: { [culprit]: step }, sd, seed })
+      const isHeld = sets.length === 1 && sets[0]?.includes(hashOf(culprit))
+      found.push({ isHeld, size: sets[0]?.length, races })
     }
     const held = found.filter(({ isHeld }) => isHeld).length
     // 93 % are promised; so few differ by four standard errors at most.
     ok(held >= RUNS * (0.93 - 4 * Math.sqrt((0.93 * 0.07) / RUNS)), `${held} of ${RUNS}`)
     ok(found.filter(({ size }) => size === 1).length > RUNS / 2)
-    ok(
-      found.every(({ races }) => races >= 5),
-      'six halvings tell 64 commits apart',
-    )
+    ok(Math.min(...found.map(({ races }) => races)) >= 5, 'six halvings tell 64 commits apart')
   })
 
 test('two steps are both named, or it is said that there is more than one', async () => {
@@ -145,16 +120,13 @@ test('two steps are both named, or it is said that there is more than one', asyn
   const two = await search({ steps: { 10: 1.08, 40: 0.8 } })
   match(
     documentOf(two.result).finding,
-    /^In two steps: since c010 "Change c010" \(.*\): it added [\d.]+ % \([\d.]+–[\d.]+\) to the requests per second; since c040 .* it took [\d.]+ % .* of the requests per second$/,
+    /^In two steps: since c010 "Change c010" \(.*\): it added [\d.]+ % .* to the .*; since c040 .* it took [\d.]+ % /,
   )
 })
 
 test('a commit that cannot be raced is skipped, named, and part of the set', async () => {
   const { sets, result, said } = await search({ steps: { 20: 0.8 }, broken: [19, 20], dying: [21, 31] })
-  deepEqual(
-    sets.map((set) => set.toSorted()),
-    [[hashOf(19), hashOf(20), hashOf(21), hashOf(22)]],
-  )
+  equal(sets.map((set) => set.toSorted()).join(';'), 'c019,c020,c021,c022')
   match(said, /^ {2}c031 {2}Change c031: skipped \(it ended with exit code 3\)$/m)
   const { finding, summary } = documentOf(result)
   match(finding, /^Since one of 4 commits, .*c020 "Change c020" \(25 %, not raced\)/)
@@ -162,11 +134,8 @@ test('a commit that cannot be raced is skipped, named, and part of the set', asy
 })
 
 test('a merge that made the difference is looked into', async () => {
-  const { sets, since } = await search({
-    count: 20,
-    steps: { 7: 0.85 },
-    merge: { at: 7, count: 12, culprit: 4 },
-  })
+  const merge = { at: 7, count: 12, culprit: 4 }
+  const { sets, since } = await search({ count: 20, steps: { 7: 0.85 }, merge })
   deepEqual(sets, [['m4']])
   equal(since?.commits.length, 32)
 })
@@ -189,10 +158,7 @@ test('without a difference there is nothing to look for', async () => {
   const result = raced(['before', 'before itself'])
   await bisect({ ...none, result })
   equal(result.analysis?.since, undefined)
-  match(
-    result.warnings.map(({ text }) => text).join(),
-    /No difference between before and before itself is shown, so no/,
-  )
+  match(result.warnings.map(({ text }) => text).join(), /No difference between before and before itself is /)
   const widthOf = ({ analysis }: Result) => {
     const { low = null, high = null } = analysis?.findings[0]?.ratio ?? {}
     return (high ?? 0) - (low ?? 0)
@@ -215,12 +181,13 @@ const none: Omit<Parameters<typeof bisect>[0], 'result'> = {
 test('reports have a row per commit, with its speed and how probable it is; starts are those of a race of three', async () => {
   const { result } = await search({ count: 30, steps: { 12: 0.85 } })
   const document = documentOf(result)
+  const [before = ''] = document.summary
   match(
     document.finding,
-    /^Since c012 "Change c012" \((?:9\d|>99) %\): it took 1\d\.\d % \([\d.]+–[\d.]+\) of the requests per second$/,
+    /^Since c012 "Change c012" \((?:9\d|>99) %\): it took 1\d\.\d % \([\d.]+–[\d.]+\) of /,
   )
   match(
-    document.summary[0] ?? '',
+    before,
     /^Before it, commits up to c011 are between \d\.\d % slower and \d\.\d % faster than before\.$/,
   )
   match(formatMarkdown(document), /^\| \*\*c012\*\* +\| Change c012 .*\| +(?:9\d|\\>99) % \|$/m)

@@ -65,11 +65,8 @@ test('systems with one launch key share an app and an NGINX, the others have the
     deepEqual(pidsOf('behind'), pidsOf('twin behind'))
     notEqual(pidsOf('behind').length, 0)
     notEqual(String(pidsOf('study')), String(pidsOf('behind')))
-    const started = await launches()
-    deepEqual(
-      started.map((one) => one.app),
-      ['node/hello', 'nginx', 'node/hello#2', 'study'],
-    )
+    const started = (await launches()).map((one) => one.app)
+    deepEqual(started, ['node/hello', 'nginx', 'node/hello#2', 'study'])
     const endingsOf = (...ids: string[]) => Promise.all(ids.map((id) => running.get(id)?.whyEnded()))
     for (const pid of pidsOf('direct')) process.kill(pid, 'SIGKILL')
     while ((await endingsOf('direct'))[0] === null) await sleep(20)

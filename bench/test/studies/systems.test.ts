@@ -120,10 +120,7 @@ test('nginx-proxy: NGINX hands the same to a handler by SCGI and by HTTP, and al
     await ask(nginxProxy, 'scgi', '/json', '/nothing'),
     await ask(nginxProxy, 'http', '/json', '/nothing'),
   ]
-  deepEqual(
-    scgi.map(({ status }) => status),
-    [200, 404],
-  )
+  equal(scgi.map(({ status }) => status).join(), '200,404')
   deepEqual(scgi.map(same), http.map(same))
   const [own, app] = [await ask(nginxProxy, 'nginx', '/json'), await ask(nginxProxy, 'fastify', '/json')].map(
     ([answer]) => {
@@ -171,11 +168,9 @@ for (const framework of Object.keys(overhead.races).filter(
     if (usual === undefined) return
     const [{ headers, ...same } = assert.fail()] = usual
     deepEqual(same, { path: paths[0], status: 200, body: '{"hello":"world"}' })
+    const names = headers.map((header) => header.replace(/: .*/, ''))
     for (const name of ['x-request-id', 'x-content-type-options', 'referrer-policy'])
-      ok(
-        headers.some((header) => header.startsWith(`${name}: `)),
-        name,
-      )
+      ok(names.includes(name), name)
   })
 
 const PAGE = readFileSync(new URL('../../studies/reverse-proxy/subjects/node/page.html', import.meta.url))
@@ -204,9 +199,6 @@ for (const name of ['fastify', 'bun'])
     const small = { title: name, app: { ...own.app, env: { POOL_SIZE: '2' } } }
     const paths = [own.workload.path, pooled.workload.path]
     const answers = await ask({ systems: { small } }, 'small', ...paths)
-    const expected = [200, '{"hello":"world"}']
-    deepEqual(
-      answers.map(({ status, body }) => [status, String(body)]),
-      [expected, expected],
-    )
+    equal(answers.length, 2)
+    for (const { status, body } of answers) deepEqual([status, String(body)], [200, '{"hello":"world"}'])
   })

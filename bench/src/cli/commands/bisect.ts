@@ -3,8 +3,8 @@ import { oneLine } from '@startgrid/cli/text.ts'
 import { describePlace, isSettled, nextOf, sinceOf } from '../../judge/since.ts'
 import { TimeError } from '../../measure/proof.ts'
 import { describeFinding } from '../../report/race.ts'
+import type { Commit, Start } from '../../result/figures.ts'
 import type { Result } from '../../result/result.ts'
-import type { Commit, Start } from '../../result/since.ts'
 
 /** Without so much time, no commit is raced any more: milliseconds. */
 const LEAST_MS = 60_000

@@ -97,6 +97,8 @@ function commitRacer(
   }: Parameters<Measure>[0] & { guard: Guard; given: RaceSystem[]; endsAt: number },
 ): Parameters<typeof bisect>[0]['raceCommit'] {
   const kept = new Map<string, string>()
+  // A line per commit: what each race says of its length and the machine was said of the first one.
+  const progress = { ...context.progress, say() {} }
   let { seed } = options
   return async ({ hash }, follow) => {
     const systems = [{ name: hash }]
@@ -110,6 +112,7 @@ function commitRacer(
     await runRace(experiment, result, {
       ...plan,
       ...context,
+      progress,
       save: () => {},
       isEnough: () => follow(startsOf(result)),
       download: false,

@@ -6,7 +6,7 @@ import { ForeseenError } from '@startgrid/cli/arguments.ts'
 import { plural } from '@startgrid/cli/text.ts'
 import type { Guard } from '@startgrid/machine/guard.ts'
 import { personsEnvironment, runProgram, versionOf } from '@startgrid/servers/program.ts'
-import type { Commit } from '../../result/since.ts'
+import type { Commit } from '../../result/figures.ts'
 
 /** A commit of a repository, or its working tree with what is not committed, in a directory of its own: installed and built. */
 export interface Checkout {
