@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import type { Logger } from '#shared/log.ts'
 import { traceId } from '#shared/request-id.ts'
 
-/** Writes a line for each response, also after a client abort. pino-http takes 25 to 51 µs more. */
+/** Writes a line for each response, also after a client abort. */
 export function accessLog(log: Logger): RequestHandler {
   return (request, response, next) => {
     const since = performance.now()

@@ -1,15 +1,17 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempDisposableSync, symlinkSync } from 'node:fs'
+import { cpSync, globSync, mkdtempDisposableSync, symlinkSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { startNode } from '@startgrid/cli/test-programs.ts'
 import { findApps } from '../src/apps.ts'
 
-/** The recipe `cluster.ts`, which is in apps/node, with all frameworks on Node. */
+/** Recipes of all frameworks on Node that need more than the app: `cluster.ts`, which is in apps/node, and `postgres.ts`. */
 
+const APPS_ON_NODE = findApps('ssr').filter(({ runtime }) => runtime === 'node')
 const RECIPE = fileURLToPath(new URL('../../../apps/node/recipes/cluster.ts', import.meta.url))
 
 function run(env: NodeJS.ProcessEnv, args: readonly string[] = [], role = 'hello', program = RECIPE) {
@@ -49,8 +51,7 @@ test('it replaces a worker that dies, and stops with 0', async () => {
   deepEqual(await once(primary, 'exit'), [0, null])
 })
 
-for (const [index, { name, directory, runtime }] of findApps('ssr').entries()) {
-  if (runtime !== 'node') continue
+for (const [index, { name, directory }] of APPS_ON_NODE.entries()) {
   const signal = index % 2 === 0 ? 'SIGTERM' : 'SIGINT'
   test(`${name}: ${signal} to all of its processes, and one more to its workers: no request is lost, and it stops with 0`, async () => {
     using project = mkdtempDisposableSync(join(tmpdir(), 'cluster-'))
@@ -115,3 +116,16 @@ test('a setting that is not valid is said, and ends it with 1', async () => {
   deepEqual(await once(primary, 'close'), [1, null])
   match(said(), /^PORT is not valid/m)
 })
+
+/** Where Debian and its kin have the programs of the newest server. Each test starts one in a folder of its own. */
+const TEST_POSTGRES = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
+const skip = TEST_POSTGRES === undefined && 'there is no Postgres: sudo apt-get install postgresql'
+
+for (const { framework, directory } of APPS_ON_NODE)
+  test(`full: ${framework} with Postgres`, { skip, timeout: 600_000 }, async () => {
+    const words = ['--test', '--test-isolation=none', '--test-force-exit', '--test-name-pattern=postgres']
+    const options = { cwd: directory, env: { ...process.env, TEST_POSTGRES } }
+    const { code, stdout, stderr } = await startNode([...words, 'test/recipes.test.ts'], options).ended
+    equal(code, 0, stdout + stderr)
+    equal(/ pass (\d+)/.exec(stdout)?.[1], '1', stdout)
+  })
