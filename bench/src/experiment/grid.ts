@@ -14,29 +14,22 @@ interface GridOptions {
 
 /** Every chosen app and the A/A twin of each role, in every chosen topology: one race per role. */
 export function gridExperiment(options: GridOptions): Experiment {
-  const races = ROLES.flatMap((role) => {
+  const systems: Record<string, System> = {}
+  const races: Record<string, LoadRace> = {}
+  for (const role of ROLES) {
     const entries = withTwin(options.apps.filter((app) => app.role === role))
-    const systems = entries.flatMap((entry) => systemsOf(entry, options))
-    return systems.length === 0 ? [] : [{ role, systems }]
-  })
-  const namesOf = (systems: readonly [string, System][]) => systems.map(([name]) => name)
-  return {
-    name: '',
-    systems: Object.fromEntries(races.flatMap(({ systems }) => systems)),
-    races: Object.fromEntries(
-      races.map(({ role, systems }): [string, LoadRace] => [
-        role,
-        {
-          systems: namesOf(systems),
-          workload: WORKLOADS[role],
-          ranks: true,
-          connections: options.connections ?? CONNECTIONS[role],
-          ...(options.latency && { openLoop: namesOf(systems.filter(hasLatency)) }),
-        },
-      ]),
-    ),
-    claims: [],
+    const own = entries.flatMap((entry) => systemsOf(entry, options))
+    if (own.length === 0) continue
+    Object.assign(systems, Object.fromEntries(own))
+    races[role] = {
+      systems: own.map(([name]) => name),
+      workload: WORKLOADS[role],
+      ranks: true,
+      connections: options.connections ?? CONNECTIONS[role],
+      ...(options.latency && { openLoop: own.filter(hasLatency).map(([name]) => name) }),
+    }
   }
+  return { name: '', systems, races, claims: [] }
 }
 
 /** A twin controls what ranks. A page that NGINX interprets is so slow that its rate would leave all others idle. */

@@ -31,25 +31,15 @@ export function createRace({ systems: given, requests, connections, rate, twin }
     systems.push([`${name} itself`, { ...systemOf(`${name} itself`, how), twinOf: name }])
   }
   const names = systems.map(([name]) => name)
-  const frame = {
-    systems: names,
-    connections,
-    openLoop: names,
-    ...(rate !== undefined && { openRate: rate }),
+  const frame = { systems: names, connections, openLoop: names, ...(rate && { openRate: rate }) }
+  const races: Record<string, LoadRace> = {}
+  for (const workload of workloadsOf(requests)) {
+    const name = nameOf(workload)
+    let own = name
+    for (let times = 2; own in races; times++) own = `${name} (${times})`
+    races[own] = { ...frame, workload }
   }
-  const workloads = workloadsOf(requests)
-  const raceNames = workloads.map(nameOf)
-  const races = workloads.map((workload, index): [string, LoadRace] => {
-    const [name = '', before] = [raceNames[index], raceNames.slice(0, index)]
-    const times = before.filter((one) => one === name).length
-    return [times === 0 ? name : `${name} (${times + 1})`, { ...frame, workload }]
-  })
-  return {
-    name: 'race',
-    systems: Object.fromEntries(systems),
-    races: Object.fromEntries(races),
-    claims: [],
-  }
+  return { name: 'race', systems: Object.fromEntries(systems), races, claims: [] }
 }
 
 /** One that has a weight makes a mixture of all. */

@@ -40,19 +40,14 @@ function curvesOf(
   systems: Readonly<Record<number, string>>,
   cpuOf: (system: string) => readonly (number | null)[],
 ): (HeatCurve | null)[] {
-  const measured = Object.entries(systems).map(([amount, system]) => ({
-    amount: Number(amount),
-    costs: cpuOf(system),
-  }))
-  const heats = Math.max(0, ...measured.map(({ costs }) => costs.length))
+  const amounts = Object.keys(systems).map(Number)
+  const costs = Object.values(systems).map(cpuOf)
+  const heats = Math.max(0, ...costs.map(({ length }) => length))
   return Array.from({ length: heats }, (_, heat) => {
-    const points = new Map(
-      measured.flatMap(({ amount, costs }) => {
-        const cost = costs[heat] ?? null
-        return cost === null ? [] : [[amount, cost] as const]
-      }),
-    )
-    return points.size === measured.length ? { points, ...fitLine(points) } : null
+    const own = costs.flatMap((one) => one[heat] ?? [])
+    if (own.length < amounts.length) return null
+    const points = new Map(amounts.map((amount, index) => [amount, own[index] ?? 0]))
+    return { points, ...fitLine(points) }
   })
 }
 

@@ -10,7 +10,8 @@ import { keptSlices } from './passes.ts'
 export function deriveWarnings(result: Result): Warning[] {
   const as = (kind: Warning['kind'], texts: readonly string[]) => texts.map((text) => ({ kind, text }))
   return [
-    ...aboutCommands(result),
+    ...as('external', external(result)),
+    ...as('shared-core', sharedCores(result)),
     ...as('disturbed', disturbed(result)),
     ...as('accounting', accounting(result)),
     ...as('rising', rising(result)),
@@ -18,48 +19,44 @@ export function deriveWarnings(result: Result): Warning[] {
   ]
 }
 
-function aboutCommands({ experiment, cells, heats, settings: { cores } }: Result): Warning[] {
+/** What is not known of servers that ran already. */
+function external({ experiment, cells, heats }: Result): string[] {
   const systems = Object.entries(experiment.systems)
-  const slices = heats.flatMap((heat) => heat.slices)
-  const launches = heats.flatMap((heat) => heat.launches)
   const running = systems.flatMap(([name, { running: origin }]) => (origin === undefined ? [] : name))
+  const slices = heats.flatMap((heat) => heat.slices)
   const unaccounted = running.filter((name) => {
     const own = new Set(cells.flatMap(({ id, app }) => (app === name ? id : [])))
     return slices.every(({ cell, cpuSeconds }) => !own.has(cell) || cpuSeconds.app === null)
   })
-  const warnings: Warning[] = []
-  const warn = (kind: Warning['kind'], text: string) => warnings.push({ kind, text })
-  if (unaccounted.length > 0)
-    warn(
-      'external',
-      `Nobody accounts for ${listOf(unaccounted)}: CPU and memory there are not known, nor whether the server was what limited the rate. The network is in every figure.`,
-    )
-  if (running.length > 0)
-    warn(
-      'external',
-      `Of ${listOf(running)}, which ran before this race, everything was measured on one launch: by how much launches differ is in no interval. Restart it and measure again before you trust a close difference.`,
-    )
-  if (cores === null) return warnings
+  if (running.length === 0) return []
+  const measured = `Of ${listOf(running)}, which ran before this race, everything was measured on one launch: by how much launches differ is in no interval. Restart it and measure again before you trust a close difference.`
+  if (unaccounted.length === 0) return [measured]
+  return [
+    `Nobody accounts for ${listOf(unaccounted)}: CPU and memory there are not known, nor whether the server was what limited the rate. The network is in every figure.`,
+    measured,
+  ]
+}
+
+/** More processes or threads that work than there are cores for. */
+function sharedCores({ experiment, heats, settings: { cores } }: Result): string[] {
+  if (cores === null) return []
   const given = cores.servers?.length ?? 1
-  const crowds = systems.flatMap(([name]) => {
+  const launches = heats.flatMap((heat) => heat.launches)
+  const crowds = Object.keys(experiment.systems).flatMap((name) => {
     const own = launches.filter(({ app }) => app === name)
     const processes = Math.max(0, ...own.map((one) => one.processes ?? 0))
     const threads = Math.max(0, ...own.map((one) => one.threads ?? 0))
     const [count, what] = processes > given ? [processes, 'processes'] : [threads, 'threads']
     return count > given ? [{ name, count, what }] : []
   })
-  for (const [what, own] of Map.groupBy(crowds, (one) => one.what)) {
+  return [...Map.groupBy(crowds, (one) => one.what)].map(([what, own]) => {
     const counts = own.map(({ count }) => count)
     const most = Math.max(...counts)
     const many = most > Math.min(...counts) ? `Up to ${most}` : most
     const names = own.length > 3 ? `${own.length} systems` : listOf(own.map(({ name }) => name))
     const all = own.length > 1 ? `each of ${names}` : names
-    warn(
-      'shared-core',
-      `${many} ${what} of ${all} share ${plural(given, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`,
-    )
-  }
-  return warnings
+    return `${many} ${what} of ${all} share ${plural(given, 'core')}: they wait for each other, as they would not where it runs. Give it more with --cores, on a machine that has them.`
+  })
 }
 
 /** What others visibly took, and what counts all the same, because too little would be left without it. */

@@ -241,7 +241,7 @@ async function prepare(
   return {
     start: start === undefined || isPlain ? start : [...command, 'start'].join(' '),
     env: {
-      ...(start !== undefined && isPlain && environmentOfStart(own, { directory, manager, start })),
+      ...(start !== undefined && isPlain && environmentOfStart(own, directory)),
       PATH: [...new Set(bins), path].join(delimiter),
     },
     manager: installs || build !== undefined ? manager : undefined,
@@ -250,10 +250,7 @@ async function prepare(
 }
 
 /** What a server may read that `npm start` starts: https://docs.npmjs.com/cli/using-npm/scripts#environment */
-function environmentOfStart(
-  { name = '', version = '', config = {} }: Manifest,
-  { directory, manager, start }: { directory: string; manager: string; start: string },
-): Record<string, string> {
+function environmentOfStart({ name = '', version = '', config = {} }: Manifest, directory: string) {
   const settings = Object.entries(config).map(([key, value]) => [`npm_package_config_${key}`, String(value)])
   return {
     ...Object.fromEntries(settings),
@@ -261,19 +258,15 @@ function environmentOfStart(
     npm_package_version: version,
     npm_package_json: join(directory, 'package.json'),
     npm_lifecycle_event: 'start',
-    npm_lifecycle_script: start,
-    npm_command: 'start',
-    npm_config_user_agent: `${manager}/${versionOf(manager, directory) ?? ''}`,
     INIT_CWD: directory,
   }
 }
 
+const OTHER_NODE = /No such built-in module|UNKNOWN_BUILTIN_MODULE|requires at least Node|UNSUPPORTED_ENGINE/i
+
 /** Of a package manager that needs a newer Node. */
 function remedyFor(reason: string, manager: string): string {
-  if (
-    !/No such built-in module|UNKNOWN_BUILTIN_MODULE|requires at least Node|UNSUPPORTED_ENGINE/i.test(reason)
-  )
-    return ''
+  if (!OTHER_NODE.test(reason)) return ''
   return `: this ${manager} or package needs another Node than yours (${versionOf('node', '.') ?? 'none'}); put that first on PATH, or say with --install how an older one installs`
 }
 
