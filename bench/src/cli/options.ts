@@ -112,21 +112,16 @@ export const PUBLISH = { help: flag('this list') }
 /** What `pnpm bench` is asked to do. @throws {UsageError} saying what is allowed */
 export function readOptions(args: readonly string[]) {
   const { values } = readCommandLine(args, GRID, 'pnpm bench', 0)
-  const { only, role, connections, latency, json, output } = values
+  const { only, role } = values
   const profile: ProfileName = values.quick ? 'quick' : 'default'
   const { frameworks, roles } = PROFILES[profile]
   return {
+    ...values,
     apps: chooseApps(only, role ?? (only === undefined ? roles.join(',') : undefined), frameworks),
     topologies: [...new Set(split(values.topology ?? 'direct,nginx').map(findTopology))],
-    connections,
-    latency,
-    json,
-    output,
     profile,
-    heats: values.heats,
     /** No heat begins that would end later. If the number of heats was not given, there are as many as fit. */
     maxTimeMs: values['max-time'],
-    seed: values.seed,
     dryRun: values['dry-run'],
   }
 }

@@ -1,4 +1,4 @@
-import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, notDeepEqual, ok } from 'node:assert/strict'
 import { beforeEach, describe, mock, test } from 'node:test'
 import type { LoadOptions } from '@startgrid/loadgen/plan.ts'
 import { silentRun } from '../../simulation/method.ts'
@@ -101,13 +101,8 @@ test('a cell is warm with as many requests as on a fast machine, and after twice
 test('a system is steady when it was at two looks: at the first one it may be luck', () => {
   const falling = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
   const flat = Array(9).fill(1)
-  deepEqual([falling, flat, flat.slice(1), [8, 7, 6, 5, 6, 5, 5, 5], []].map(isSteady), [
-    false,
-    true,
-    false,
-    false,
-    false,
-  ])
+  ok(isSteady(flat))
+  for (const costs of [falling, flat.slice(1), [8, 7, 6, 5, 6, 5, 5, 5], []]) ok(!isSteady(costs))
   // The first eight look level, the next eight do not.
   equal(isSteady([5, 5, 5, 5, 5, 5, 5, 5, 1, 1, 1]), false)
 })
@@ -170,12 +165,12 @@ describe('all heats', () => {
   }
 
   test('end before one that does not fit, if it takes as long as the last one; the first two are always run', async () => {
-    const fitting = await run(10_000, [10, 11, 11, 30, 5], 64_000)
-    deepEqual(fitting.heats, [1, 2, 3, 4])
-    deepEqual(fitting.warnings, [
-      'Time was up after 1.07 minutes: heats from number 5 on were dropped, so intervals are wider. --max-time 100s would be enough.',
-    ])
-    equal(fitting.enoughMs, 100_000)
+    const { heats, warnings, enoughMs } = await run(10_000, [10, 11, 11, 30, 5], 64_000)
+    deepEqual([heats, enoughMs], [[1, 2, 3, 4], 100_000])
+    match(
+      warnings.join(),
+      /^Time was up after 1\.07 minutes: heats from number 5 on .* --max-time 100s would be enough\.$/,
+    )
     const slow = await run(10_000, [60, 60, 60], 70_000)
     deepEqual([slow.heats, slow.warnings.length], [[1, 2], 1])
   })
