@@ -2,8 +2,10 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, globSync, mkdtempDisposableSync, symlinkSync } from 'node:fs'
+import { connect } from 'node:net'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
@@ -62,9 +64,14 @@ for (const [index, { name, directory }] of APPS_ON_NODE.entries()) {
     const workers = await untilThereAre(availableParallelism())
     const ask = () => fetch(`${workers[0]?.address}/stream?delay=1000`)
     const responses = await Promise.all([ask(), ask(), ask(), ask()])
+    const { hostname, port } = new URL(workers[0]?.address ?? '')
+    const waiting = Array.from({ length: 300 }, () => connect(Number(port), hostname))
+    for (const socket of waiting) socket.write('GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    await Promise.all(waiting.map((socket) => once(socket, 'connect'))) // some wait in the primary
     process.kill(group, signal)
     for (const { pid } of workers) process.kill(pid, 'SIGTERM')
     for (const response of responses) match(await response.text(), /<\/html>/)
+    for (const one of await Promise.all(waiting.map((socket) => text(socket)))) match(one, /"pass"/)
     deepEqual([await once(primary, 'exit'), said().match(/second/)], [[0, null], null])
   })
 }

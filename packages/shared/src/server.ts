@@ -1,6 +1,7 @@
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Server, ServerOptions, ServerResponse } from 'node:http'
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { AppOptions } from './app-options.ts'
 import type { Config } from './config.ts'
@@ -80,7 +81,14 @@ export async function keepAccepting(server: Server, ms: number): Promise<void> {
     quietTurns = 0
   })
   const end = performance.now() + 5_000
-  while (quietTurns++ < 2 && performance.now() < end) await nextTurn()
+  while (quietTurns++ < 2 && performance.now() < end) await (cluster.isWorker ? askPrimary() : nextTurn())
+}
+
+/** A round trip of a worker to its primary, which passes on a connection first, if one waits there. */
+async function askPrimary(): Promise<void> {
+  const asking = createServer().listen(0, '127.0.0.1')
+  await once(asking, 'listening')
+  asking.close()
 }
 
 /**
