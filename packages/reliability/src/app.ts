@@ -1,11 +1,5 @@
 import type { App } from '@startgrid/grid/apps.ts'
-import {
-  type Launch,
-  type LaunchOptions,
-  launch,
-  NEVER_SHED,
-  type Startable,
-} from '@startgrid/grid/launcher.ts'
+import { type LaunchOptions, launch, NEVER_SHED, type Startable } from '@startgrid/grid/launcher.ts'
 import { serverPids } from '@startgrid/machine/processes.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import type { Target } from '@startgrid/wire/target.ts'
@@ -46,7 +40,7 @@ export class AppSubject extends Subject {
   }
 
   /** Starts the app, or a fixture made from it, on a free port. @throws {LaunchError} */
-  async launch(options: LaunchOptions = {}, fixture: Startable = this.app): Promise<Launch> {
+  async launch(options: LaunchOptions = {}, fixture: Startable = this.app) {
     const launched = await launch(this.#standIn ?? fixture, options)
     const { child } = launched
     this.atEnd(() => child.exitCode !== null || child.signalCode !== null || child.kill('SIGKILL'))

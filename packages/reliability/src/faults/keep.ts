@@ -78,7 +78,7 @@ async function follow(server: Server, requests: readonly Request[], size: typeof
     }
     const slope = slopeOf(levels)
     risen = slope.low > LEAST ? risen + 1 : 0
-    if (look === 3 || (risen === 0 && slope.high <= UNDECIDED)) {
+    if (look === 3 || (slope.value <= LEAST && slope.high <= UNDECIDED)) {
       // A runtime that was not warm grew by 18 and by 20 KB for each of 500 pages, in two looks.
       const isKept = risen > 1 && last.sent > 6_000 && level.bytes - before.bytes > 8e6
       return { ...slope, sent: level.sent, isKept }

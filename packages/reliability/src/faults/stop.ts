@@ -142,8 +142,7 @@ async function tryHalfSent(subject: Subject, row: Row): Promise<Finding> {
   const halves = Object.entries(KINDS).map(([what, of]) => ({ what, socket: send(server.target, of('/')) }))
   await sleep(300)
   const beganAt = terminate(server)
-  let ms = await endOf(server, beganAt + SOON_MS)
-  let reason = ''
+  let [ms, reason] = [await endOf(server, beganAt + SOON_MS), '']
   for (const { what, socket } of halves) {
     if (ms === undefined) reason = what
     socket.destroy()
