@@ -24,9 +24,14 @@ export function describeWhy({ cause, next, difference, suspect }: Why): string {
   const where = functions === '' ? nameOf(part) : `${nameOf(part)}: ${functions}`
   const first = `${told(part, ' µs')} ${wordOf(part)} per request are in ${where}`
   if (next === null) return `${first}${all ?? ''}`
-  const called = next.name.replace(`, called by ${part.name}`, ', called by it')
+  // A file or package has no name.
+  const caller = part.name && `, called by ${part.name}`
+  const called =
+    caller && next.name.endsWith(caller)
+      ? `${next.name.slice(0, -caller.length)}, called by it`
+      : nameOf(next)
   const other = wordOf(next) === wordOf(part) ? '' : ` ${wordOf(next)}`
-  return `${first}; next: ${called === next.name ? nameOf(next) : called}, ${told(next)}${other}${all ?? ''}`
+  return `${first}; next: ${called}, ${told(next)}${other}${all ?? ''}`
 }
 
 /** `2.3 (1.9–2.8)` */

@@ -157,3 +157,17 @@ test('where most of the difference is in no function, who changes prototypes is 
 test('too few pairs name nothing', () => {
   equal(whyOf(FINDING, [], profilesOf(SERVER, SERVER).slice(0, 7)), undefined)
 })
+
+test('what another than the named file calls has the name of its caller', () => {
+  const part = {
+    name: '',
+    file: 'src/etag.js',
+    before: 0,
+    after: 5e-6,
+    isShown: true,
+    difference: { value: 5e-6, low: 4e-6, high: 6e-6 },
+  }
+  const next = { ...part, name: 'setHeader, called by send', file: 'src/send.js' }
+  const why = { cause: { part, of: [] }, suspect: null, difference: null, next } as unknown as Why
+  match(describeWhy(why), /are in src\/etag\.js; next: setHeader, called by send \(src\/send\.js\), 5\.0/)
+})
