@@ -101,7 +101,7 @@ export async function withPreparedRun(
         kind: 'host',
         text: `The host took ${formatPercent(result.stolen)} of this virtual machine's CPU while it measured: rates are too low.`,
       })
-    if (!signal.aborted) result.finishedAt = new Date().toISOString()
+    result.finishedAt = signal.aborted ? null : (result.finishedAt ?? new Date().toISOString())
   } finally {
     await generator.stop()
     store()

@@ -4,6 +4,7 @@ import { isProbe } from '../result/experiment.ts'
 import type { Finding } from '../result/figures.ts'
 import { mergeTrees, type ProfiledStart, packTree, type Tree } from '../result/profile.ts'
 import type { ProfileKind, Profiler } from '../servers/command/profiler.ts'
+import type { Server } from '../servers/servers.ts'
 import { attempt, type Course, runHeat } from './heat.ts'
 import type { HeatsRun } from './heats.ts'
 import { type Entrant, measureSlice } from './load.ts'
@@ -125,12 +126,23 @@ async function takeTurns(course: Course, start: number): Promise<ProfiledStart[]
 
 /** The profiler is on under load alone: its thread signals idle ones as well, and a profiler that is always on costs two to three times as much. */
 async function take(course: Course, entrant: Entrant, turn: number, kind?: ProfileKind): Promise<Taken> {
-  const profiler = entrant.server.profiler as Profiler
+  const { server } = entrant
+  const profiler = server.profiler as Profiler
+  let profiled = 0
+  const beginAccount: Server['beginAccount'] = (generator) => {
+    const before = cpuOfThreads(profiler)
+    const end = server.beginAccount(generator)
+    return () => {
+      profiled = cpuOfThreads(profiler) - before
+      return end()
+    }
+  }
   if (kind !== undefined) await profiler.start(kind)
-  const before = cpuOfThreads(profiler)
-  const slice = { phase: 'measure', durationMs: SLICE_MS, pass: turn, seed: turn } as const
-  const { requests, cpuSeconds } = await measureSlice(course, entrant, slice)
-  const profiled = cpuOfThreads(profiler) - before
+  const { requests, cpuSeconds } = await measureSlice(
+    course,
+    { ...entrant, server: { ...server, beginAccount } },
+    { phase: 'measure', durationMs: SLICE_MS, pass: turn, seed: turn },
+  )
   return { requests, profiled, all: cpuSeconds.app, tree: kind ? await profiler.stop(kind) : [] }
 }
 

@@ -91,7 +91,10 @@ export async function runRace(
     const run = { ...prepared, experiment: known }
     await runHeats(run, { asked: least, paces, isEnough })
     const whys = (result.analysis?.findings ?? []).filter((one) => !one.isTwin && asksWhy(one))
-    if (whys.length > 0 && !context.signal.aborted) await profileRaces(run, whys)
+    if (whys.length === 0 || context.signal.aborted) return
+    // What more time would do for the verdict does not depend on the profiles.
+    result.finishedAt = new Date().toISOString()
+    await profileRaces(run, whys)
   })
 }
 

@@ -121,7 +121,7 @@ test('the action races a pull request against what it is merged into', async (t)
   const { words } = await raced({ ...event, ...asks, RACE_READY_PATH: '/ready' })
   assert.match(
     words,
-    /--method POST --body {"query":"{ a }"} --ready-path \/ready --cores 2 --header accept: a /,
+    /--method POST --body {"query":"{ a }"} --ready-path \/ready --cores 2 --header accept: a --header x: 1 /,
   )
   await git('checkout --quiet topic')
   assert.equal((await raced(event)).base, old, 'the branch itself, without a merge')

@@ -65,7 +65,7 @@ for (const [index, { name, directory }] of APPS_ON_NODE.entries()) {
     const ask = () => fetch(`${workers[0]?.address}/stream?delay=1000`)
     const responses = await Promise.all([ask(), ask(), ask(), ask()])
     const { hostname, port } = new URL(workers[0]?.address ?? '')
-    const waiting = Array.from({ length: 300 }, () => connect(Number(port), hostname))
+    const waiting = Array.from({ length: 100 }, () => connect(Number(port), hostname))
     for (const socket of waiting) socket.write('GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
     await Promise.all(waiting.map((socket) => once(socket, 'connect'))) // some wait in the primary
     process.kill(group, signal)

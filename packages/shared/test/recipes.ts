@@ -678,11 +678,14 @@ function testDatabase(start: Start): void {
       Array(4).fill('database is locked'),
     )
     fs.rmSync(held)
-    const probes = await Promise.all(['/livez', '/readyz'].map((path) => app.ask(path)))
-    deepEqual(
-      probes.map(({ status }) => status),
-      [200, 503],
-    ) // without its file, it is not ready
+    // Without its file, it is alive but not ready, and does not say why.
+    for (const [path, status, said] of [
+      ['/livez', 200, 'pass'],
+      ['/readyz', 503, 'fail'],
+    ] as const) {
+      const probe = await app.ask(path)
+      deepEqual([probe.status, await probe.json()], [status, { status: said }])
+    }
     await app.lifecycle.close()
   })
 

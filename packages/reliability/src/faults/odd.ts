@@ -132,7 +132,17 @@ const NESTED = ['$[a][b]=c', '$[__proto__]=b&$[__proto__]&$[length]=100000000']
 /** Names that routes use: each gets the odd value. */
 const NAMES = ['id', 'name', 'q', 'email', 'page', 'limit', 'url', 'path', 'file', 'date', 'sort', 'callback']
 
-const TARGETS = ['//x@x', '//', '/%', 'http://[', 'http://x:y/', '*', '/\\..\\', `/${'../'.repeat(2_000)}`]
+const TARGETS = [
+  '//x@x',
+  '//',
+  '/%',
+  'http://[',
+  'http://x:y/',
+  '*',
+  '?',
+  '/\\..\\',
+  `/${'../'.repeat(2_000)}`,
+]
 const METHODS = ['OPTIONS', 'TRACE', 'CONNECT', 'PROPFIND', 'FOO', 'DELETE', 'PUT']
 
 /** Headers that somebody parses, each with what has held up or killed a parser: of a GET, of a body, of an upgrade. */
@@ -174,6 +184,7 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, string | Uint8Arra
     null: 'null',
     nothing: '',
     'JSON that is no UTF-8': Buffer.from([0x22, 0xff, 0xfe, 0x22]),
+    'JSON with more after it': '{}GET',
     'fields that are null': fieldsOf('null'),
     'fields that are objects': fieldsOf('{}'),
     'fields that are deep lists': fieldsOf('[[]]'),
