@@ -22,6 +22,7 @@ const LEVEL = 0.05
 /** Of a prior: with more, the variance of a function would say nothing. */
 const MOST_DF = 50
 
+const UNNAMED = '(anonymous)'
 const COLLECTOR = '(garbage collector)'
 const NODE = 'Node itself'
 const OTHERS = 'other threads, no function'
@@ -34,6 +35,8 @@ type Amounts = ReadonlyMap<string, Pair<number>>
 const keyOf = (name: string, file = '') => `${name}\n${file}`
 const fileIn = (key: string) => key.slice(key.indexOf('\n') + 1)
 const isProject = (file: string) => file !== '' && !file.startsWith('node:')
+const bySize = (a: Pick<Part, 'difference'>, b: Pick<Part, 'difference'>) =>
+  Math.abs(b.difference.value) - Math.abs(a.difference.value)
 const partOf = (one: Part, all: Part) => one.difference.value / all.difference.value
 
 /** @returns undefined if too few pairs were profiled */
@@ -53,25 +56,27 @@ export function whyOf(
       ? cost * Math.sqrt(cpu.value) * medianOf((one) => one.cpu.profiled / one.cpu.all)
       : medianOf((one) => one.cpu.profiled)
   const times = timesWithin(starts, usual, cpu)
-  const unnamed = starts.flatMap(([, { tree }]) => tree).filter(({ name }) => name === '(anonymous)')
-  const lines = new Map(unnamed.sort((a, b) => a.count - b.count).map(({ file, line }) => [file, line]))
   const own = times.map((one) => one.own)
+  const unnamed = placesOfUnnamed(starts.map(([, { tree }]) => tree))
   const functions = compare(own.map(functionsIn)).map((part) =>
-    // Nothing else tells which one it is.
-    part.name === '(anonymous)' ? { ...part, line: lines.get(part.file) ?? 0 } : part,
+    part.name === UNNAMED ? { ...part, ...unnamed.get(part.file) } : part,
   )
+  const more = (end: number | null) => end && (end - 1) * (cost ?? 0)
+  const difference =
+    cost && cpu ? { value: (cpu.value - 1) * cost, low: more(cpu.low), high: more(cpu.high) } : null
   const floor = Math.max(FLOOR, FLOOR_PART * usual)
   const isLarge = ({ isShown, difference }: Part) => isShown && Math.abs(difference.value) >= floor
   const large = functions.filter(isLarge)
-  const [top, another] = groupsOf(large, own, isLarge)
+  const wanted = difference && ((difference.high ?? 0) < 0 ? -1 : 1)
+  const [top, another] = groupsOf(large, own, isLarge, wanted)
   const builtins = compare(times.map((one) => one.called))
   const called = builtins.find(
     (one) => top?.isAlone && isLarge(one) && isCalledBy(one, top.lead) && partOf(one, top.lead) > 0,
   )
+  const [second] = [top?.isAlone ? top.functions[1] : undefined, another?.lead]
+    .filter((one) => one !== undefined)
+    .sort(bySize)
   const isMost = called !== undefined && top !== undefined && partOf(called, top.lead) >= DOMINANT
-  const more = (end: number | null) => end && (end - 1) * (cost ?? 0)
-  const difference =
-    cost && cpu ? { value: (cpu.value - 1) * cost, low: more(cpu.low), high: more(cpu.high) } : null
   // Code is slow that uses an object with another prototype, in some versions of Node much more than in others.
   const changer = builtins.find((one) => one.name.startsWith('setPrototypeOf, ') && isLarge(one))
   const isElsewhere = difference !== null && !(top && top.row.difference.value / difference.value > 0.5)
@@ -92,11 +97,25 @@ export function whyOf(
           : { part: top.row, of: top.functions.slice(0, 3) }
         : null,
     suspect: (isElsewhere && changer) || null,
-    next: (isMost ? undefined : called) ?? another?.lead ?? null,
+    next: (isMost ? undefined : called) ?? second ?? null,
     rows: [...rows, ...sumsOf(own, restOf).filter(({ name }) => name !== '')],
     allocated: allocatedOf(starts),
     perSample: times.map(({ each: [before, after] }) => ({ before, after })),
   }
+}
+
+/** Nothing but a line tells which function without a name it is, and who calls it: in the same file that is mostly the function around it. */
+function placesOfUnnamed(trees: readonly Tree[]): Map<string, Pick<Part, 'line' | 'caller'>> {
+  const frames = trees.flatMap((tree) =>
+    tree
+      .filter(({ name }) => name === UNNAMED)
+      .map(({ file, line, count, parent }) => {
+        let above = tree[parent]
+        while (above && (!isProject(above.file) || above.name === UNNAMED)) above = tree[above.parent]
+        return { file, count, place: { line, ...(above?.file === file && { caller: above.name }) } }
+      }),
+  )
+  return new Map(frames.sort((a, b) => a.count - b.count).map(({ file, place }) => [file, place]))
 }
 
 interface Start extends Pick<ProfiledStart, 'start' | 'cpu'> {
@@ -278,16 +297,20 @@ function compare(pairs: readonly Amounts[], least = LEAST): Part[] {
     return { p: pValue({ estimate: value, standardError, df }), part: { ...part, difference } }
   })
   const adjusted = holm(tested.map(({ p }) => p))
-  return tested
-    .map(({ part }, index) => ({ ...part, isShown: (adjusted[index] ?? 1) < LEVEL }))
-    .sort((a, b) => Math.abs(b.difference.value) - Math.abs(a.difference.value))
+  return tested.map(({ part }, index) => ({ ...part, isShown: (adjusted[index] ?? 1) < LEVEL })).sort(bySize)
 }
 
 /**
  * Files of the project, and packages, with functions that differ. Where some gain and others lose, as after a renaming, the sum has to differ as
  * well.
+ * @param wanted the sign of those that come first: who asks why it is slower wants no gain
  */
-function groupsOf(large: readonly Part[], own: readonly Amounts[], isLarge: (part: Part) => boolean) {
+function groupsOf(
+  large: readonly Part[],
+  own: readonly Amounts[],
+  isLarge: (part: Part) => boolean,
+  wanted: number | null,
+) {
   const groupOf = (file: string) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? file
   const groups = own.map((one) => regroup(functionsIn(one), (key) => keyOf('', groupOf(fileIn(key)))))
   const found = compare(groups).flatMap((row) => {
@@ -298,7 +321,8 @@ function groupsOf(large: readonly Part[], own: readonly Amounts[], isLarge: (par
     const value = functions.reduce((sum, { difference }) => sum + difference.value, 0)
     return [{ row, lead, functions, value, isAlone: lead.difference.value / value >= DOMINANT }]
   })
-  return found.sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+  const isWanted = ({ value }: { value: number }) => Number(Math.sign(value) === wanted)
+  return found.sort((a, b) => isWanted(b) - isWanted(a) || Math.abs(b.value) - Math.abs(a.value))
 }
 
 /** The collector's samples have no stack, so what it has to collect says whose its time is. */

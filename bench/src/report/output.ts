@@ -94,6 +94,6 @@ export function commandOf(command: string, args: readonly string[], seed: number
   return [command, ...words.map(quote)].join(' ')
 }
 
-function quote(word: string): string {
+export function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

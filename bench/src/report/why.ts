@@ -15,13 +15,13 @@ export function describeWhy({ cause, next, difference, suspect }: Why): string {
     suspect === null
       ? ''
       : `, most of it elsewhere. ${nameOf(suspect)}, takes ${told(suspect)}, and makes code slow that uses the object`
-  const less = (difference?.high ?? 0) < 0 ? ' less' : ''
-  const all = difference && `. The difference is ${told({ difference }, ' µs')}${less} in all${hint}`
+  const all = difference && `. ${describeDifference(difference)}${hint}`
   if (cause === null)
     return `No function is shown to take more or less CPU time per request: 0.3 µs, or 0.5 % of a request, would have to be above the noise${all ?? ''}`
   const { part, of } = cause
-  const functions = of.map((one) => `${one.name} ${inMicros(Math.abs(one.difference.value))}`).join(', ')
-  const where = functions === '' ? nameOf(part) : `${nameOf(part)}: ${functions}`
+  // Names have commas.
+  const functions = of.map((one) => `${titleOf(one)} ${inMicros(Math.abs(one.difference.value))}`)
+  const where = of.length === 0 ? nameOf(part) : `${nameOf(part)} (${functions.join('; ')})`
   const first = `${told(part, ' µs')} ${wordOf(part)} per request are in ${where}`
   if (next === null) return `${first}${all ?? ''}`
   // A file or package has no name.
@@ -34,6 +34,14 @@ export function describeWhy({ cause, next, difference, suspect }: Why): string {
   return `${first}; next: ${called}, ${told(next)}${other}${all ?? ''}`
 }
 
+/** Functions may be known where the race is not: they are compared with nothing but themselves. */
+function describeDifference(difference: Interval): string {
+  const { low, high } = difference
+  const is = told({ difference }, ' µs')
+  if ((low ?? -1) < 0 && (high ?? 1) > 0) return `The race itself shows no difference in all: ${is}`
+  return `The difference is ${is}${(high ?? 0) < 0 ? ' less' : ''} in all`
+}
+
 /** `2.3 (1.9–2.8)` */
 function told({ difference: { value, low, high } }: Pick<Part, 'difference'>, unit = ''): string {
   const isOpen = (low ?? -1) < 0 && (high ?? 1) > 0
@@ -42,7 +50,9 @@ function told({ difference: { value, low, high } }: Pick<Part, 'difference'>, un
 
 const wordOf = ({ difference }: Part) => (difference.value > 0 ? 'more' : 'less')
 
-type Place = Pick<Part, 'name' | 'file' | 'line'>
+type Place = Pick<Part, 'name' | 'file' | 'line' | 'caller'>
+
+const titleOf = ({ name, caller }: Place) => (caller ? `${name}, called by ${caller}` : name)
 
 /** `qs/lib/parse.js`, `src/app.js:12` */
 function placeOf({ file, line }: Place): string {
@@ -51,7 +61,7 @@ function placeOf({ file, line }: Place): string {
 
 function nameOf(part: Place): string {
   const place = placeOf(part)
-  return part.name === '' || place === '' ? part.name || place : `${part.name} (${place})`
+  return part.name === '' || place === '' ? part.name || place : `${titleOf(part)} (${place})`
 }
 
 const inMicros = (seconds: number) => (seconds * 1e6).toFixed(1)
@@ -75,7 +85,7 @@ export function whySection(why: Why, profiles: readonly ProfiledStart[]): Sectio
     table: tableOf(
       rows,
       [
-        left('µs of CPU', 0, ({ name }) => name),
+        left('µs of CPU', 0, titleOf),
         left('file', 1, placeOf),
         right(before, 2, (row) => inMicros(row.before)),
         right(after, 2, (row) => inMicros(row.after)),
@@ -95,9 +105,9 @@ function allocationNotes({ allocated }: Why): string[] {
   if (allocated === null) return []
   const { all, most } = allocated
   const kilobytes = (bytes: number) => (bytes / 1000).toFixed(1)
-  const where = most === null ? '' : `, most in ${nameOf(most)}`
+  const where = most === null ? '' : `, most of it by ${nameOf(most)}`
   return [
-    `Allocated per request: ${kilobytes(all.before)} and ${kilobytes(all.after)} kB, ${signed(all.difference.value, kilobytes)} ${endsOf(all.difference, kilobytes)}${where}.`,
+    `Allocated per request, for the garbage collector to free: ${kilobytes(all.before)} and ${kilobytes(all.after)} kB, ${signed(all.difference.value, kilobytes)} ${endsOf(all.difference, kilobytes)}${where}.`,
   ]
 }
 

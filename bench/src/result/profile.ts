@@ -67,6 +67,8 @@ export interface Part {
   file: string
   /** Of a function without a name, after the change. */
   line?: number
+  /** Who calls a function without a name, if it is in the same file. */
+  caller?: string
   before: number
   after: number
   difference: Interval

@@ -82,7 +82,13 @@ const NAMED: [what: string, before: Costs, after: Costs, sentence: RegExp][] = [
       'stringify node_modules/qs/lib/stringify.js': 3,
       'decode node_modules/qs/lib/utils.js': 1.6,
     }),
-    /^[4-6]\.\d µs \(.*\) more per request are in qs: \w+ [12]\.\d, \w+ [12]\.\d, \w+ [12]\.\d$/,
+    /^[4-6]\.\d µs \(.*\) more per request are in qs \(\w+ [12]\.\d; \w+ [12]\.\d; \w+ [12]\.\d\)$/,
+  ],
+  [
+    'a function without a name by its line and its caller, and another of its file',
+    SERVER,
+    having({ 'listItems src/items.js > (anonymous) src/items.js': 4, 'sortItems src/items.js': 3 }),
+    /are in \(anonymous\), called by listItems \(src\/items\.js:1\); next: sortItems \(src\/items\.js\), 1\.\d \(.*\)$/,
   ],
   [
     'nothing, where gains and losses in a package cancel',
@@ -132,6 +138,17 @@ test('the difference is that of the race, and bytes have their function', () => 
   const { rows } = explain(SERVER, SERVER, 1, { micros: 500, ratio: 1 })
   const cost = rows.reduce((sum, { before }) => sum + before, 0)
   ok(cost > 475e-6 && cost < 525e-6, `${cost}`)
+})
+
+test('what became dearer comes first, unless the race shows that the whole became cheaper', () => {
+  const after = having({ 'listItems src/items.js': 5, 'route server.js': 0.5 })
+  const said = (ratio: number) => describeWhy(explain(SERVER, after, 1, { micros: 50, ratio }))
+  match(said(1.06), /more per request are in listItems \(.*; next: route .* less\. The difference is 3\.0 µs/)
+  match(
+    said(1),
+    /more per request are in listItems .*\. The race itself shows no difference in all: \+0\.0 µs \(−2\.5 to \+2\.5\)$/,
+  )
+  match(said(0.9), /less per request are in route \(.*; next: listItems .* more\. The difference is 5\.0 µs/)
 })
 
 test('where nearly all functions changed, the ratio of the race counts instead of their median', () => {

@@ -193,7 +193,7 @@ test('a race with --why: the function is in the summary, in the comment, in a ta
   const text = formatTerminal(document, { columns: 80, color: false })
   match(text, /^readCookies {2,}src\/cookies\.js +\+\d+\.\d \(\d+\.\d–\d+\.\d\)$/m)
   match(text, /^other threads, no function /m)
-  match(text, /Allocated per request: /)
+  match(text, /Allocated per request, for the garbage collector to free: /)
   const page = formatHtml(document)
   match(
     page,

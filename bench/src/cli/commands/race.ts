@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { LoadError, resolveTarget } from '@startgrid/loadgen/plan.ts'
@@ -11,7 +12,7 @@ import { startsOf } from '../../judge/since.ts'
 import { isSlower, knowsAll } from '../../judge/verdict.ts'
 import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
-import { commandOf } from '../../report/output.ts'
+import { commandOf, quote } from '../../report/output.ts'
 import type { Result, Warning } from '../../result/result.ts'
 import {
   type Checkout,
@@ -129,7 +130,11 @@ function commitRacer(
 
 function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
   const experiment = createRace({ ...options, systems })
-  const command = variablesBefore() + commandOf(options.program, options.words, options.seed)
+  const { STARTGRID_DIRECTORY: directory } = process.env
+  // From there, pnpm does not find the clone.
+  const from = directory && relative(directory, process.cwd())
+  const program = from ? options.program.replace('pnpm', `pnpm --dir ${quote(from)}`) : options.program
+  const command = variablesBefore() + commandOf(program, options.words, options.seed)
   const plan = { ...options, profile: 'full' } as const
   const result = createStudyResult(experiment, plan, command)
   Object.assign(result.settings, RACE_SETTINGS, { within: options.within })
