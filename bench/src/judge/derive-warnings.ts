@@ -1,5 +1,5 @@
 import { formatPercent, formatRatio } from '@startgrid/cli/numbers.ts'
-import { listOf, plural } from '@startgrid/cli/text.ts'
+import { listOf, plural, present } from '@startgrid/cli/text.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { LEAST_HEATS } from '../experiment/time.ts'
 import type { Result, Warning } from '../result/result.ts'
@@ -75,17 +75,12 @@ function disturbed({ heats }: Result): string[] {
       ? ''
       : `, except in ${plural(cells, 'cell')} where most loads are so. Close other programs before you trust latencies`
   const used = 'Other programs visibly used the cores during'
-  return [
-    ...(left > 0 ? [`${used} ${left} of ${plural(all, 'slice')}. These slices do not count.`] : []),
-    ...(crowded > 0
-      ? [
-          `In at least one launch of ${plural(crowded, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
-        ]
-      : []),
-    ...(taken > 0
-      ? [`${used} ${taken} of ${plural(loads.length, 'open loop')}. These do not count${except}.`]
-      : []),
-  ]
+  return present([
+    left > 0 && `${used} ${left} of ${plural(all, 'slice')}. These slices do not count.`,
+    crowded > 0 &&
+      `In at least one launch of ${plural(crowded, 'cell')} others took the cores during most slices, so all slices count. Close other programs before you trust a close difference.`,
+    taken > 0 && `${used} ${taken} of ${plural(loads.length, 'open loop')}. These do not count${except}.`,
+  ])
 }
 
 /** From this factor on a cost that rises is told, if it does so in most starts. */

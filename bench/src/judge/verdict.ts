@@ -61,6 +61,11 @@ export function isSlower(finding: Finding, within: number): boolean | null {
   return low < limit ? null : false
 }
 
+/** Whether a pair has a verdict. */
+export function isKnown({ verdict }: Finding): boolean {
+  return verdict === 'differs' || verdict === 'alike'
+}
+
 /** Whether a race may end: asked at planned looks alone, of what it found by then. */
 export type IsEnough = (findings: readonly Finding[]) => boolean
 
@@ -69,8 +74,5 @@ export function knowsAll(within: number, fails: boolean): IsEnough {
   return (findings) =>
     findings
       .filter(({ isTwin }) => !isTwin)
-      .every((one) => {
-        const isKnown = one.verdict === 'differs' || one.verdict === 'alike'
-        return isKnown && !(fails && isSlower(one, within) === null)
-      })
+      .every((one) => isKnown(one) && !(fails && isSlower(one, within) === null))
 }

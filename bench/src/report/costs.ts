@@ -15,9 +15,8 @@ interface Entry {
   result: CostsResult
 }
 
-interface Row {
-  what: string
-  curve: CostCurve
+interface Row extends CostCurve {
+  name: string
   format(interval: Interval): string
 }
 
@@ -77,30 +76,23 @@ export function costSections(record: Result): Section[] {
   return entriesOf(record).map(({ costs, result }) => {
     const amounts = Object.keys(Object.values(costs.lines)[0] ?? {}).map(Number)
     const rows: Row[] = [
-      ...result.lines.map((line) => ({ what: line.name, curve: line, format: formatAbsolute })),
-      ...result.pairs.map((pair) => ({
-        what: `${pair.over} − ${pair.under}`,
-        curve: pair,
-        format: formatExtra,
-      })),
+      ...result.lines.map((line) => ({ ...line, format: formatAbsolute })),
+      ...result.pairs.map((pair) => ({ ...pair, name: `${pair.over} − ${pair.under}`, format: formatExtra })),
+    ]
+    const { title, unit } = costs
+    const ofLine = [
+      right<Row>('fixed', 0, ({ fixed, format }) => orUnknown(fixed, format)),
+      right<Row>(`per ${unit}`, 0, ({ perUnit, format }) => orUnknown(perUnit, format)),
     ]
     const table = tableOf<Row>(rows, [
-      left('', 0, ({ what }) => what),
-      ...amounts.map((amount) =>
-        right<Row>(
-          costs.unit === undefined ? 'CPU µs (95 %)' : `${amount} ${costs.unit}s`,
-          0,
-          ({ curve, format }) => orUnknown(costAt(curve, amount), format),
-        ),
-      ),
-      ...(costs.unit === undefined
-        ? []
-        : [
-            right<Row>('fixed', 0, ({ curve, format }) => orUnknown(curve.fixed, format)),
-            right<Row>(`per ${costs.unit}`, 0, ({ curve, format }) => orUnknown(curve.perUnit, format)),
-          ]),
+      left('', 0, ({ name }) => name),
+      ...amounts.map((amount) => {
+        const heading = unit === undefined ? 'CPU µs (95 %)' : `${amount} ${unit}s`
+        return right<Row>(heading, 0, (row) => orUnknown(costAt(row, amount), row.format))
+      }),
+      ...(unit === undefined ? [] : ofLine),
     ])
-    return { title: `${capital(costs.title)}: µs of CPU per request (95 %)`, table, notes: [] }
+    return { title: `${capital(title)}: µs of CPU per request (95 %)`, table, notes: [] }
   })
 }
 

@@ -14,7 +14,7 @@ import { SIGNIFICANT } from '../judge/comparisons.ts'
 import { type Standing, standingsOf } from '../judge/ranks.ts'
 import type { Control, RaceFigures } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
-import { type Cell, nameOf, type Result } from '../result/result.ts'
+import { nameOf, type Result } from '../result/result.ts'
 import { type Chart, type Panel, ratioChart } from './chart.ts'
 import type { Findings, Section } from './document.ts'
 import { entriesOf, systemNotes, systemsTable } from './systems.ts'
@@ -42,23 +42,14 @@ export function findingsOfGrid(result: Result): Findings {
 /** Every race as one picture, best first: topologies as columns, roles as rows. */
 function raceChart(result: Result): Chart | undefined {
   const races = standingsOf(result).filter(({ entries }) => entries.some(({ place }) => place?.ratio))
-  const order = (of: (race: Standing) => string) => [...new Set(races.map(of))]
-  const roles = order(({ race }) => race)
-  const topologies = order(({ topology }) => topology)
-  const baselines = order(({ ranked }) => shortName(ranked?.baseline ?? '', result))
-  const panels = roles.flatMap((role) =>
-    topologies.flatMap((topology) => {
-      const standing = races.find((one) => one.race === role && one.topology === topology)
-      return standing === undefined ? [] : panelOf(standing)
-    }),
-  )
-  const names = baselines.join(' or ')
+  const baselines = races.map(({ ranked }) => shortName(ranked?.baseline ?? '', result))
+  const names = [...new Set(baselines)].join(' or ')
   return ratioChart({
     title: `${METRICS.rate.heading} over ${names}`,
     caption:
       'Best first, with 95 % intervals; who leads in colour. Ranks say which apps were told apart. The scale is logarithmic.',
-    panels,
-    columns: topologies.length,
+    panels: races.map(panelOf),
+    columns: new Set(races.map(({ topology }) => topology)).size,
     label: `× ${names}`,
   })
 }
@@ -79,13 +70,12 @@ function standingSection(standing: Standing, result: Result): Section {
   const twins = result.cells.filter(
     (cell) => cell.twinOf !== null && cell.race === role && cell.topology === topology,
   )
-  const rate = result.analysis?.openRates.find((one) => one.race === role)?.rate
   return {
     title: `${role} ${topology}: ${outcome === null ? '' : `${outcome}; `}${workload}, ${connections} connections`,
     table: systemsTable(entries, shortName(ranked?.baseline ?? '', result)),
     notes: [
       ...describeUnplaced(standing, result),
-      ...systemNotes([...entries, ...entriesOf(result, twins)], rate),
+      ...systemNotes([...entries, ...entriesOf(result, twins)], role, result),
     ],
   }
 }
@@ -108,14 +98,19 @@ function formatP(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3)
 }
 
-/** What a race found where there is nothing to find, and what it could have found. */
-function controlSection(result: Result): Section[] {
-  const races = (result.analysis?.races ?? []).flatMap(({ control, ...race }) =>
+/** Races that have a twin, with what it showed. */
+function controlsOf({ analysis }: Result) {
+  return (analysis?.races ?? []).flatMap(({ control, ...race }) =>
     control === null ? [] : [{ ...race, ...control, race: `${race.race} ${race.topology}` }],
   )
-  if (races.length === 0) return []
-  const table = tableOf<(typeof races)[number]>(
-    races,
+}
+
+/** What a race found where there is nothing to find, and what it could have found. */
+function controlSection(result: Result): Section[] {
+  const controls = controlsOf(result)
+  if (controls.length === 0) return []
+  const table = tableOf<(typeof controls)[number]>(
+    controls,
     [
       left('race', 0, ({ race }) => race),
       left('metric', 0, ({ metric }) => METRICS[metric].heading),
@@ -215,11 +210,10 @@ function isPlaced({ pairs, ranks, smallestEffect }: RaceFigures, cell: string): 
 function describeUnplaced({ ranked: race }: Standing, result: Result): string[] {
   if (race === null || race.pairs.every(({ p }) => p === null)) return []
   const { first, isOpen } = leadersOf(race)
-  return isOpen
-    ? []
-    : first
-        .filter((cell) => !isPlaced(race, cell))
-        .map((cell) => `${shortName(cell, result)} could not be placed: its launches differ too much.`)
+  if (isOpen) return []
+  return first
+    .filter((cell) => !isPlaced(race, cell))
+    .map((cell) => `${shortName(cell, result)} could not be placed: its launches differ too much.`)
 }
 
 /** `Behind nginx, hello keeps 42 % of its direct req/s and ssr 66 % (medians): NGINX takes 23.1 µs of the same core for each request.` */
@@ -244,18 +238,16 @@ function describeProxies({ analysis, cells }: Result): string[] {
 }
 
 /** One sentence about all A/A twins. */
-function describeControls({ analysis }: Result): string[] {
-  const races = (analysis?.races ?? []).filter(({ control }) => control !== null)
-  const controls = races.flatMap(({ control }) => control ?? [])
+function describeControls(result: Result): string[] {
+  const controls = controlsOf(result)
   if (controls.every(({ p }) => p === null)) return []
-  const suspects = races.filter(({ control }) => control?.suspect)
-  if (suspects.length > 0) {
-    const names = suspects.map(
-      ({ race, topology, metric, control }) =>
-        `${race} ${topology} (${METRICS[metric].heading}, by ${formatDistance(control?.ratio.value ?? 1)})`,
-    )
-    return [`The same app under two names differed in ${listOf(names)}: rely on no small difference there.`]
-  }
+  const suspects = controls.flatMap(({ race, metric, ratio, suspect }) =>
+    suspect ? `${race} (${METRICS[metric].heading}, by ${formatDistance(ratio.value)})` : [],
+  )
+  if (suspects.length > 0)
+    return [
+      `The same app under two names differed in ${listOf(suspects)}: rely on no small difference there.`,
+    ]
   const worst = Math.max(...controls.map(({ ratio }) => Math.abs(Math.log(ratio.value))))
   return [
     `The same app under two names differed by at most ${formatDistance(Math.exp(worst))}, no more than chance explains.`,
@@ -301,6 +293,6 @@ function describeSkipped({ cells }: Result): string[] {
 
 /** The framework of a cell, as the tables name it. */
 function shortName(id: string, result: Result): string {
-  const spec: Cell | undefined = result.cells.find((cell) => cell.id === id)
+  const spec = result.cells.find((cell) => cell.id === id)
   return spec === undefined ? id : nameOf(spec)
 }

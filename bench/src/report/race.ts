@@ -9,10 +9,10 @@ import {
   UNKNOWN,
 } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
-import { listOf, plural } from '@startgrid/cli/text.ts'
+import { listOf, plural, present } from '@startgrid/cli/text.ts'
 import { MOST_HEATS } from '../experiment/time.ts'
 import { FULL_CORES, LEAST_STARTS, unsteadyOf } from '../judge/findings.ts'
-import { formatMargin, speedOf, WITHIN } from '../judge/verdict.ts'
+import { formatMargin, isKnown, speedOf, WITHIN } from '../judge/verdict.ts'
 import type { CellFigures, Finding, PilotRecord } from '../result/figures.ts'
 import { METRICS } from '../result/metrics.ts'
 import type { Result } from '../result/result.ts'
@@ -24,15 +24,14 @@ import { describeWhy, whySection } from './why.ts'
 
 /** What a race of commands says. */
 export function findingsOfRace(result: Result): Findings {
-  const findings = result.analysis?.findings ?? []
+  const { findings = [], whys = [], since } = result.analysis ?? {}
   const isOne = new Set(findings.map((one) => one.race)).size === 1
   const differences = result.pilots.flatMap(({ difference }) => difference ?? [])
-  const since = result.analysis?.since
   const [finding = '', ...others] = [
     ...(since === undefined ? [] : describeSince(since, result)),
     ...differences.map((difference) => `They do different work: ${difference}`),
     ...findings.map((one) => describeFinding(one, result)),
-    ...(result.analysis?.whys ?? []).map(describeWhy),
+    ...whys.map(describeWhy),
     ...(findings.length === 0 ? [describeAlone(result)] : []),
   ]
   return {
@@ -66,28 +65,19 @@ function ratiosOf({ decides, ratio, others }: Finding): Finding['others'] {
 
 /** `after handles 8 % (5–11 %) more requests per second at saturation (32 connections, /api/items)` */
 export function describeFinding(finding: Finding, result: Result): string {
-  const { decides, stall, race, starts } = finding
-  const { looks } = result.settings
+  const { decides, stall, race, starts, verdict } = finding
   const unsteady = unsteadyOf(finding, result.pilots)
-  const isEarly = looks !== undefined && starts < (looks.at(-1) ?? 0) && isDecided(finding)
-  const where = [
+  const isEarly = starts < (result.settings.looks?.at(-1) ?? 0) && isKnown(finding)
+  const where = present([
     placeOf(race, result, decides === 'rate'),
-    ...(unsteady.length === 0 ? [] : [`${listOf(unsteady)} may have been cold`]),
-    ...(finding.verdict === null
-      ? []
-      : [`${isEarly ? 'stopped after ' : ''}${plural(starts, 'start')}, ${formatTime(spentMs(result))}`]),
-  ].join('; ')
+    unsteady.length > 0 && `${listOf(unsteady)} may have been cold`,
+    verdict && `${isEarly ? 'stopped after ' : ''}${plural(starts, 'start')}, ${formatTime(spentMs(result))}`,
+  ]).join('; ')
+  const told = describeRatio(finding, result, where)
+  if (stall === undefined) return told
   const format = (wait: number) => `${wait.toFixed(wait < 1 ? 3 : 1)} s`
   // Figures leave such moments out.
-  const stalled =
-    stall === undefined
-      ? ''
-      : `; but ${stall.system} stopped responding for ${format(stall.seconds)} in the typical start, the other for ${format(stall.other)}`
-  return `${describeRatio(finding, result, where)}${stalled}`
-}
-
-function isDecided({ verdict }: Finding): boolean {
-  return verdict === 'differs' || verdict === 'alike'
+  return `${told}; but ${stall.system} stopped responding for ${format(stall.seconds)} in the typical start, the other for ${format(stall.other)}`
 }
 
 /** Milliseconds from the pilot to the last heat. */
@@ -193,16 +183,15 @@ function describeAlone(result: Result): string {
 
 /** The systems of each race, and what one is over another. */
 function sectionsOf(result: Result): Section[] {
-  const findings = result.analysis?.findings ?? []
+  const { findings = [], whys = [] } = result.analysis ?? {}
   return raceSections(result).flatMap((section, index) => {
     const pilot = result.pilots[index]
     if (pilot === undefined) return []
-    const own = findings.filter(({ race }) => race === pilot.race)
+    const isOwn = ({ race }: { race: string }) => race === pilot.race
+    const own = findings.filter(isOwn)
     return [
       { ...section, notes: [...section.notes, ...pilotNotes(pilot, own[0], result)] },
-      ...(result.analysis?.whys ?? [])
-        .filter(({ race }) => race === pilot.race)
-        .map((why) => whySection(why, result.profiles ?? [])),
+      ...whys.filter(isOwn).map((why) => whySection(why, result.profiles ?? [])),
       ...own.filter((finding) => ratiosOf(finding).length > 0).map(ratioSection),
     ]
   })
@@ -222,14 +211,11 @@ function pilotNotes(pilot: PilotRecord, finding: Finding | undefined, { cells: [
       : pilot.decides === 'rate'
         ? `Other programs took ${formatPercent(finding?.taken ?? 0)} of the servers' ${core}, so CPU per request decides: a rate would say how much they left.`
         : `${titlesOf(idle)} did not fill the ${core} (it waits for something else, or the generator cannot offer more), so CPU per request decides.`
-  return [
+  return present([
     `${reason} ${warmupMs} ms of load are discarded after each start.`,
-    ...(masked === 0
-      ? []
-      : [
-          `Up to ${plural(masked, 'byte')} of a response differ from response to response and were not compared.`,
-        ]),
-  ]
+    masked > 0 &&
+      `Up to ${plural(masked, 'byte')} of a response differ from response to response and were not compared.`,
+  ])
 }
 
 function ratioSection(finding: Finding): Section {
@@ -267,14 +253,12 @@ function conditionsOf(result: Result): string[] {
   const [each, launch] = isStarted
     ? [`${plural(starts, 'start')} of each, in pairs`, 'start']
     : [plural(starts, 'heat'), 'heat']
-  return [
-    ...systems.map(
-      ({ title, command, running, commit, tools }) =>
-        `${title}: ${command?.command ?? running ?? UNKNOWN}${commit === undefined ? '' : `, at ${commit}`}${tools === undefined ? '' : `, with ${tools}`}.`,
-    ),
+  return present([
+    ...systems.map(({ title, command, running = UNKNOWN, commit, tools }) => {
+      const how = [command?.command ?? running, commit && `at ${commit}`, tools && `with ${tools}`]
+      return `${title}: ${present(how).join(', ')}.`
+    }),
     `${each}; ${plural(settings.slices, 'slice')} of ${settings.sliceMs} ms at least per ${launch}, in shuffled order.`,
-    ...(settings.openLoop === null
-      ? ['No latencies: the starts needed all the time. --max-time gives more.']
-      : []),
-  ]
+    settings.openLoop === null && 'No latencies: the starts needed all the time. --max-time gives more.',
+  ])
 }

@@ -1,5 +1,5 @@
 import { formatTimestamp } from '@startgrid/cli/numbers.ts'
-import { plural } from '@startgrid/cli/text.ts'
+import { plural, present } from '@startgrid/cli/text.ts'
 import { describeMachine } from '@startgrid/machine/machine.ts'
 import { describeVersions } from '@startgrid/machine/provenance.ts'
 import { isRanked, isStudy } from '../result/experiment.ts'
@@ -41,16 +41,16 @@ function provenanceOf(result: Result): string[] {
   const isOfCommands = systems.every(({ command, running }) => (command ?? running) !== undefined)
   // Nobody knows where a server runs that was there before.
   const isOfServers = systems.every(({ running }) => running !== undefined)
-  return [
+  return present([
     `When: ${formatTimestamp(startedAt)} to ${ended}, heats in a random order from the seed.`,
     `Machine: ${describeMachine(machine)}.`,
     `Cores: ${describeCores(settings.cores, isOfServers)}.`,
-    ...(isOfCommands ? [] : [`Versions: ${describeVersions(versions)}.`, `Proxy: ${describeNginx(nginx)}.`]),
+    !isOfCommands && `Versions: ${describeVersions(versions)}.`,
+    !isOfCommands && `Proxy: ${describeNginx(nginx)}.`,
     `Source: startgrid ${versions.startgrid}, lockfile ${versions.lockfile}, seed ${seed}.`,
-    ...(conformance.length === 0
-      ? []
-      : [`Contract: ${proven} of ${plural(conformance.length, 'cell')} passed the suite.`]),
-  ]
+    conformance.length > 0 &&
+      `Contract: ${proven} of ${plural(conformance.length, 'cell')} passed the suite.`,
+  ])
 }
 
 function describeCores(cores: Cores | null, isOfServers: boolean): string {

@@ -1,6 +1,6 @@
 import { formatEnds, formatRatio, formatSpeed, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { left, right, tableOf } from '@startgrid/cli/table.ts'
-import { listOf, plural } from '@startgrid/cli/text.ts'
+import { cut, listOf, plural } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import { ratioOf, startsIn } from '../judge/since.ts'
 import { formatMargin, verdictOf, WITHIN } from '../judge/verdict.ts'
@@ -87,12 +87,6 @@ export function chartOfSince({ commits, steps }: Since, { experiment }: Result):
   })
 }
 
-const LONGEST_TITLE = 26
-
-function cut(title: string): string {
-  return title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title
-}
-
 /** Of other commits there is nothing to say. */
 export function sectionOfSince({ commits, steps }: Since): Section {
   const suspected = new Set(steps.flatMap(({ set }) => set))
@@ -105,7 +99,7 @@ export function sectionOfSince({ commits, steps }: Since): Section {
       shown,
       [
         left('commit', 0, ({ hash }) => hash),
-        left('title', 1, ({ title }) => cut(title)),
+        left('title', 1, ({ title }) => cut(title, 26)),
         left('date', 4, ({ date }) => date.slice(0, 10)),
         right('starts', 3, ({ starts, skipped }) => (skipped === undefined ? String(starts) : 'skipped')),
         right('speed', 0, ({ ratio }) => (ratio === null ? UNKNOWN : formatRatio(ratio.value))),

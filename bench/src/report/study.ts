@@ -1,6 +1,7 @@
 import { formatEnds, formatRatio, formatRatioInterval, orUnknown, UNKNOWN } from '@startgrid/cli/numbers.ts'
 import { left, type Row, right, type Table, tableOf } from '@startgrid/cli/table.ts'
-import { capital, plural } from '@startgrid/cli/text.ts'
+import { capital, plural, present } from '@startgrid/cli/text.ts'
+import type { Interval } from '@startgrid/stats/estimate.ts'
 import { isProbe, type Race, type Study } from '../result/experiment.ts'
 import type { ClaimResult, StepResult, Verdict } from '../result/figures.ts'
 import { METRICS, type Metric } from '../result/metrics.ts'
@@ -28,27 +29,21 @@ export function findingsOfStudy(result: Result): Findings {
 export function findingSections(record: Result): Section[] {
   const study = record.experiment as Study
   const claims = record.analysis?.claims ?? []
-  return [
-    ...(claims.length === 0
-      ? []
-      : [{ title: study.question, table: claimTable(study, record), notes: reasonsOf(record) }]),
-    ...costSections(record),
-    ...stepSections(record),
-  ]
+  const section = { title: study.question, table: claimTable(study, record), notes: reasonsOf(record) }
+  return [...(claims.length === 0 ? [] : [section]), ...costSections(record), ...stepSections(record)]
 }
 
 /** All systems of each race. */
 export function raceSections(result: Result, races: Study['races'] = {}): Section[] {
   return [...Map.groupBy(result.cells, ({ race }) => race)].map(([name, cells]) => {
     const entries = entriesOf(result, cells)
-    const rate = result.analysis?.openRates.find(({ race }) => race === name)?.rate
     const own = races[name]
     // What a probe counts per second need not be requests.
     const counts = own !== undefined && isProbe(own) ? 'per s' : 'req/s'
     return {
       title: titleOf(name, own, cells),
       table: systemsTable(entries, '', counts),
-      notes: systemNotes(entries, rate),
+      notes: systemNotes(entries, name, result),
     }
   })
 }
@@ -86,7 +81,7 @@ function ratiosSection(
   const whyVoid = ({ race, to }: StepResult) =>
     analysis?.cells.find((cell) => cell.race === race && cell.system === to)?.void ?? null
   const table = tableOf(steps, [
-    left('what', 0, (step) => [step.what, whyVoid(step)].filter((part) => part !== null).join(': ')),
+    left('what', 0, (step) => present([step.what, whyVoid(step)]).join(': ')),
     ...(Object.keys(ratios) as Metric[]).map((metric) =>
       right<StepResult>(METRICS[metric].name, 0, (step) =>
         step.ratios?.[metric] ? formatRatioInterval(step.ratios[metric]) : UNKNOWN,
@@ -124,16 +119,12 @@ function ratiosChart({ analysis, cells }: Result): Chart | undefined {
     title: 'Our ratios, and the published ones',
     caption: 'With 95 % intervals. The scale is logarithmic; an arrow points to what is beyond it.',
     panels: [
-      ...(analysis?.claims ?? []).map((claim, index) => ({
-        title: `${index + 1}. ${claim.says}`,
-        dots:
-          claim.ratio === null || missingCores(claim, cells) !== null
-            ? []
-            : [
-                { ...claim.ratio, name: 'ours', leads: true },
-                { value: claim.published, low: null, high: null, name: 'published', leads: false },
-              ],
-      })),
+      ...(analysis?.claims ?? []).map((claim, index) => {
+        const ours = ratioOf(claim, cells)
+        const published = { value: claim.published, low: null, high: null, name: 'published', leads: false }
+        const dots = ours === null ? [] : [{ ...ours, name: 'ours', leads: true }, published]
+        return { title: `${index + 1}. ${claim.says}`, dots }
+      }),
       { title: 'CPU per request after each step, over before', dots: steps },
     ],
     columns: 2,
@@ -170,18 +161,20 @@ const TONES: Readonly<Record<Verdict, Row['tone']>> = {
   'undecided here': 'plain',
 }
 
-/** With its interval. A machine with too few cores has no ratio that counts. */
+/** A machine with too few cores has none that counts. */
+function ratioOf(claim: ClaimResult, cells: readonly Cell[]): Interval | null {
+  return missingCores(claim, cells) === null ? claim.ratio : null
+}
+
+/** With its interval. */
 export function ratioText(claim: ClaimResult, cells: readonly Cell[]): string {
-  const { ratio } = claim
-  return ratio === null || missingCores(claim, cells) !== null ? UNKNOWN : formatRatioInterval(ratio)
+  return orUnknown(ratioOf(claim, cells), formatRatioInterval)
 }
 
 /** Why a claim is undecided, and what else was found: `Claim 3: undecided, because …` */
 function reasonsOf({ analysis }: Result): string[] {
   return (analysis?.claims ?? []).flatMap(({ because, undecided }, index) => {
-    const known = [undecided === null ? null : `undecided, because ${undecided}.`, because].filter(
-      (one) => one !== null,
-    )
+    const known = present([undecided && `undecided, because ${undecided}.`, because])
     return known.length === 0 ? [] : [`Claim ${index + 1}: ${known.join(' ')}`]
   })
 }
@@ -203,15 +196,10 @@ function missingCores(
 function conditionsOf({ source }: Study, result: Result): string[] {
   const { heats, slices, sliceMs, openLoop } = result.settings
   const hasLatencies = openLoop !== null && (result.analysis?.openRates ?? []).length > 0
-  return [
-    ...(source === undefined
-      ? []
-      : [`The source: ${source.title}, on ${source.machine}, with ${source.tool}.`]),
+  return present([
+    source && `The source: ${source.title}, on ${source.machine}, with ${source.tool}.`,
     `${plural(heats, 'heat')} of each race, ${plural(slices, 'slice')} of ${sliceMs} ms at least per system and heat. A system of one core is on the first one.`,
-    ...(hasLatencies
-      ? [
-          `Open loops last ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat. Their rate is that of the study, or half of what the slowest system that a claim about latency names (or the slowest of all) could do in the first heat.`,
-        ]
-      : []),
-  ]
+    hasLatencies &&
+      `Open loops last ${openLoop.minMs} to ${openLoop.maxMs} ms after the slices of each heat. Their rate is that of the study, or half of what the slowest system that a claim about latency names (or the slowest of all) could do in the first heat.`,
+  ])
 }

@@ -10,7 +10,7 @@ import {
   orUnknown,
 } from '@startgrid/cli/numbers.ts'
 import { type ItemColumn, left, right, type Table, tableOf, withoutUnknown } from '@startgrid/cli/table.ts'
-import { listOf } from '@startgrid/cli/text.ts'
+import { listOf, present } from '@startgrid/cli/text.ts'
 import type { Interval } from '@startgrid/stats/estimate.ts'
 import type { StandingEntry } from '../judge/ranks.ts'
 import type { CellFigures } from '../result/figures.ts'
@@ -84,7 +84,8 @@ function metricColumn(metric: Metric): ItemColumn<Entry> {
 }
 
 /** What the table rests on, and why something is not in it; of all systems that have it in common in one sentence. */
-export function systemNotes(entries: readonly Entry[], rate: number | undefined): string[] {
+export function systemNotes(entries: readonly Entry[], race: string, { analysis }: Result): string[] {
+  const rate = analysis?.openRates.find((one) => one.race === race)?.rate
   const shared = (
     whatOf: (figures: CellFigures) => string | readonly string[] | null | undefined,
     say: (what: string, titles: string) => string,
@@ -98,17 +99,15 @@ export function systemNotes(entries: readonly Entry[], rate: number | undefined)
   }
   const counts = ({ void: reason }: CellFigures) => reason === null
   return [
-    ...(rate === undefined
-      ? []
-      : [
-          `Latencies: open loop at ${formatRate(rate)} requests per second, the same for all, from when a request was due.`,
-        ]),
-    ...entries.flatMap(({ spec: { skipped, cores, title } }) => [
-      ...(skipped === null ? [] : [`${title} was skipped: ${skipped}.`]),
-      ...(skipped === null && cores.given < cores.wanted
-        ? [`${title} had ${cores.given} of the ${cores.wanted} cores that it can use.`]
-        : []),
+    ...present([
+      rate !== undefined &&
+        `Latencies: open loop at ${formatRate(rate)} requests per second, the same for all, from when a request was due.`,
     ]),
+    ...entries.flatMap(({ spec: { skipped, cores, title } }) => {
+      if (skipped !== null) return `${title} was skipped: ${skipped}.`
+      const { given, wanted } = cores
+      return given < wanted ? `${title} had ${given} of the ${wanted} cores that it can use.` : []
+    }),
     ...shared(
       (one) => one.void,
       (reason, titles) => `Void: ${titles} (${reason}).`,

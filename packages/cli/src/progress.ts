@@ -1,5 +1,5 @@
 import { formatMinutes } from './numbers.ts'
-import { COLUMNS, wrap } from './text.ts'
+import { COLUMNS, cut, wrap } from './text.ts'
 
 /** Shows the progress of a long run on standard error: on a terminal that moves its cursor a bar with the time left, otherwise a line per step. */
 export interface Progress {
@@ -34,7 +34,8 @@ function createBar(stream: NodeJS.WriteStream): Progress {
   const draw = () => {
     const filled = '█'.repeat(Math.round(done * BAR_COLUMNS)).padEnd(BAR_COLUMNS, '░')
     const line = `${filled} ${Math.floor(done * 100)} %  ${formatMinutes(clock.left())} left  ${step}`
-    stream.write(CLEAR_LINE + cut(line, stream.columns))
+    // One that is wider than the terminal would leave a line behind on each update.
+    stream.write(CLEAR_LINE + cut(line, stream.columns ?? COLUMNS))
   }
   return {
     begin: (expectedMs) => {
@@ -60,11 +61,6 @@ function createBar(stream: NodeJS.WriteStream): Progress {
       stream.write(CLEAR_LINE + SHOW_CURSOR)
     },
   }
-}
-
-/** Cuts the line: a bar that is wider than the terminal would leave a line behind on each update. */
-function cut(line: string, columns = COLUMNS): string {
-  return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`
 }
 
 function createLines(stream: NodeJS.WriteStream): Progress {

@@ -56,6 +56,16 @@ export function listOf(names: Iterable<string>): string {
   return LIST.format(names)
 }
 
+/** Those that apply: `[isLate && 'It is late.']` has none if it is not. */
+export function present<Item>(items: readonly (Item | false | null | undefined)[]): Item[] {
+  return items.filter((one) => one !== false && one !== null && one !== undefined) as Item[]
+}
+
+/** No longer than so many columns. */
+export function cut(text: string, columns: number): string {
+  return text.length <= columns ? text : `${text.slice(0, columns - 1)}…`
+}
+
 /** The first letter as a capital. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
