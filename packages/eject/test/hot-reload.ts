@@ -10,9 +10,10 @@ import type { ProjectDirectory } from './support.ts'
  * What `npm run dev` promises, in a real browser: an edit of the page is seen without a reload, an error is an overlay, a 500, and in the log,
  * and the browser loads its page again after a change of the server.
  */
-export async function editInBrowser(path: string, project: ProjectDirectory): Promise<void> {
+export async function editInBrowser(project: ProjectDirectory): Promise<void> {
   const browser = await chromium.launch({ executablePath: BROWSER.executablePath, args: ['--no-sandbox'] })
   // While Vite scans on a busy machine, a page waits for longer than usual.
+  const { path } = project
   const { url, stop, stdout } = await project.start('dev', { HANDLER_TIMEOUT_MS: '120000' })
   try {
     const response = await fetch(url)

@@ -7,7 +7,7 @@ import { checkConformance, formatReport } from '@startgrid/conformance/runner.ts
 import { findApps } from '@startgrid/grid/apps.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
 import { APPS } from '../src/choices.ts'
-import { ASKING, ProjectDirectory, runEject, temporaryDirectory } from './support.ts'
+import { ASKING, ProjectDirectory } from './support.ts'
 
 /** The image of a project, with the packages of its recipes, in Docker Compose: an app per framework, one of them behind NGINX. */
 
@@ -30,16 +30,15 @@ for (const [name, options] of Object.entries(cases)) {
   const [app] = APPS.filter((one) => one.name === name)
   ok(app)
   test(`full: the image of ${name}`, { timeout: 600_000 }, async (t) => {
-    using directory = temporaryDirectory()
-    const path = join(directory.path, 'my-app')
-    const ejected = await runEject([name, path, ...options.flatMap((option) => ['--with', option])])
-    equal(ejected.code, 0, ejected.stderr)
+    using project = new ProjectDirectory()
+    await project.eject(name, options)
+    const { path } = project
     const texts = ['Dockerfile', ...(options.length > 0 ? ['compose.override.yaml'] : [])]
     for (const text of texts.map((file) => readFileSync(join(path, file), 'utf8')))
       for (const [, image = ''] of text.matchAll(/(?:^FROM|image:) (\S+)/gm))
         if ((await run(['image', 'inspect', image])).code !== 0)
           return t.skip(`There is no image ${image}: docker pull ${image}`)
-    await new ProjectDirectory(path, 'npm').addRecipes(app)
+    await project.addRecipes(app)
     const isBehind = options.includes('nginx')
     const ports = await Promise.all([0, 0, 0].map((port) => claimPort({ host: '127.0.0.1', port })))
     const [PORT = 0, NGINX_PORT = 0, NGINX_TLS_PORT = 0] = ports

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { equal, match, ok } from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { checkConformance, formatReport } from '@startgrid/conformance/runner.ts
 import { findApps } from '@startgrid/grid/apps.ts'
 import { APPS } from '../src/choices.ts'
 import { editInBrowser } from './hot-reload.ts'
-import { type PackageManager, ProjectDirectory, runEject, temporaryDirectory } from './support.ts'
+import { type PackageManager, ProjectDirectory } from './support.ts'
 
 /** What a person does who copies an app out: install, check, build, start, change, stop. Nothing of the workspace is in reach. */
 
@@ -42,11 +42,9 @@ for (const { name, packageManager = 'npm', known } of cases) {
   test(`${known ? '' : 'full: '}${name} stands alone, ${title}`, LIMIT, async (t) => {
     const [app] = APPS.filter((one) => one.name === name)
     ok(app)
-    using directory = temporaryDirectory()
-    const path = join(directory.path, 'my-app')
-    const ejected = await runEject([app.name, path])
-    deepEqual([ejected.code, ejected.stderr], [0, ''])
-    const project = new ProjectDirectory(path, packageManager)
+    using project = new ProjectDirectory(packageManager)
+    await project.eject(app.name)
+    const { path } = project
     if (known) await project.installKnown()
     else await project.run(packageManager === 'npm' ? 'ci' : 'install')
     ok(existsSync(join(path, 'node_modules')), 'another project was installed')
@@ -69,7 +67,7 @@ for (const { name, packageManager = 'npm', known } of cases) {
     })
     if (app.role === 'ssr')
       await t.test('an edit is seen in a browser', { ...LIMIT, skip: BROWSER.skip }, () =>
-        editInBrowser(path, project),
+        editInBrowser(project),
       )
     await t.test(
       'recipes pass its type check, and respond without what is for development',

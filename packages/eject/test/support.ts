@@ -1,4 +1,4 @@
-import { ok } from 'node:assert/strict'
+import { deepEqual, ok } from 'node:assert/strict'
 import {
   existsSync,
   globSync,
@@ -20,12 +20,6 @@ import type { App } from '../src/choices.ts'
 import { ROOT } from '../src/source.ts'
 
 export const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
-
-/** Runs `pnpm eject` without pnpm, which tells a script where it was typed. */
-export function runEject(args: readonly string[]) {
-  const { INIT_CWD: _, ...env } = process.env
-  return startNode([CLI, ...args], { env }).ended
-}
 
 /** A directory outside of the workspace, gone at the end of the block. */
 export function temporaryDirectory() {
@@ -53,9 +47,10 @@ const COMMANDS: Readonly<Record<PackageManager, readonly string[]>> = {
   pnpm: ['npx', '--yes', 'pnpm@12'],
 }
 
-/** A project as the person sees it who types commands in its directory. */
+/** A project as the person sees it who types commands in its directory, which is gone at the end of the block. */
 export class ProjectDirectory {
-  readonly #path: string
+  readonly #parent = temporaryDirectory()
+  readonly path = join(this.#parent.path, 'my-app')
   readonly #command: readonly string[]
   readonly #env = {
     ...personalEnvironment(),
@@ -65,15 +60,26 @@ export class ProjectDirectory {
     npm_config_fund: 'false',
   }
 
-  constructor(path: string, packageManager: PackageManager) {
-    this.#path = path
+  constructor(packageManager: PackageManager = 'npm') {
     this.#command = COMMANDS[packageManager]
+  }
+
+  /** Runs `pnpm eject` without pnpm, which tells a script where it was typed. */
+  async eject(app: string, options: readonly string[] = []): Promise<void> {
+    const { INIT_CWD: _, ...env } = process.env
+    const words = [app, this.path, ...options.flatMap((option) => ['--with', option])]
+    const { code, stderr } = await startNode([CLI, ...words], { env }).ended
+    deepEqual([code, stderr], [0, ''])
+  }
+
+  [Symbol.dispose]() {
+    this.#parent.remove()
   }
 
   /** Runs `npm ARGS` to its end. @throws {Error} with all that it said, and the packages that are not ours, unless the exit code is 0 */
   async run(...args: readonly string[]): Promise<void> {
     const [file = '', ...first] = this.#command
-    const { ended } = startProgram(file, [...first, ...args], { cwd: this.#path, env: this.#env })
+    const { ended } = startProgram(file, [...first, ...args], { cwd: this.path, env: this.#env })
     const { code, stdout, stderr } = await ended
     if (code === 0) return
     const others = this.#listPackages().filter((name) => !KNOWN.includes(name))
@@ -84,7 +90,7 @@ export class ProjectDirectory {
   /** What the lockfile of the project names. */
   #listPackages(): string[] {
     const read = (file: string) => {
-      const path = join(this.#path, file)
+      const path = join(this.path, file)
       return existsSync(path) ? parse(readFileSync(path, 'utf8')).packages : {}
     }
     const ofNpm = Object.entries<{ version?: string }>(read('package-lock.json')).filter(
@@ -96,32 +102,32 @@ export class ProjectDirectory {
 
   /** Installs what the lockfile of this repository has, and not what was published since: a range takes a version of this morning. */
   async installKnown(): Promise<void> {
-    const path = join(this.#path, 'package.json')
+    const path = join(this.path, 'package.json')
     const text = readFileSync(path, 'utf8').replaceAll(/"\^(?=\d)/g, '"')
     // One override per version: it applies where the range of a package allows that version.
     const overrides = Object.fromEntries(KNOWN.map((known) => [known, versionOf(known)]))
     writeFileSync(path, `${JSON.stringify({ ...JSON.parse(text), overrides }, undefined, 2)}\n`)
-    rmSync(join(this.#path, 'package-lock.json'), { force: true })
+    rmSync(join(this.path, 'package-lock.json'), { force: true })
     await this.run('install')
   }
 
   /** Moves all recipes into the app, and installs what their first lines say. With a page comes the test of this repository, too. */
   async addRecipes({ framework, role }: App, { known = false } = {}): Promise<void> {
     const ours = (word: string) => KNOWN.find((one) => one.startsWith(`${word}@`)) ?? word
-    const recipes = globSync('*.ts', { cwd: join(this.#path, 'recipes') })
-    const texts = recipes.map((recipe) => readFileSync(join(this.#path, 'recipes', recipe), 'utf8'))
+    const recipes = globSync('*.ts', { cwd: join(this.path, 'recipes') })
+    const texts = recipes.map((recipe) => readFileSync(join(this.path, 'recipes', recipe), 'utf8'))
     for (const n of [0, 1]) {
       const words = new Set(texts.flatMap((text) => installedBy(text)[n] ?? [])) // pnpm refuses a second --save-dev
       if (words.size > 0)
         await this.run('install', ...(known ? ['--save-exact', ...[...words].map(ours)] : words))
     }
     for (const recipe of recipes)
-      renameSync(join(this.#path, 'recipes', recipe), join(this.#path, 'src', recipe))
-    const migrations = join(this.#path, 'recipes/migrations')
-    if (existsSync(migrations)) renameSync(migrations, join(this.#path, 'migrations'))
+      renameSync(join(this.path, 'recipes', recipe), join(this.path, 'src', recipe))
+    const migrations = join(this.path, 'recipes/migrations')
+    if (existsSync(migrations)) renameSync(migrations, join(this.path, 'migrations'))
     if (role !== 'ssr') return
     const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-    const write = (name: string, text: string) => writeFileSync(join(this.#path, 'test', name), text)
+    const write = (name: string, text: string) => writeFileSync(join(this.path, 'test', name), text)
     for (const name of ['recipes.ts', 'postgres.ts'])
       write(name, read(`packages/shared/test/${name}`).replaceAll("'../src/", "'#shared/"))
     const test = read(`apps/${framework}/test/recipes.test.ts`).replaceAll(
@@ -135,7 +141,7 @@ export class ProjectDirectory {
   async askRecipes({ runtime }: App): Promise<void> {
     const [program = '', ...words] = ASKING[runtime]
     const { code, stdout, stderr } = await startProgram(program === 'bun' ? BUN : process.execPath, words, {
-      cwd: this.#path,
+      cwd: this.path,
       env: { ...this.#env, NODE_ENV: 'production' },
     }).ended
     if (code !== 0) throw new Error(stdout + stderr)
@@ -144,11 +150,11 @@ export class ProjectDirectory {
   /** Runs the words of a script on a free port until it is ready: without npm, whose shell does not pass on signals. */
   async start(script: 'start' | 'dev', env: Readonly<Record<string, string>> = {}) {
     const port = await claimPort({ host: '127.0.0.1', port: 0 })
-    const { scripts } = JSON.parse(readFileSync(join(this.#path, 'package.json'), 'utf8'))
+    const { scripts } = JSON.parse(readFileSync(join(this.path, 'package.json'), 'utf8'))
     const [program = '', ...words] = scripts[script].split(' ')
-    const file = program === 'node' ? process.execPath : join(this.#path, 'node_modules/.bin', program)
+    const file = program === 'node' ? process.execPath : join(this.path, 'node_modules/.bin', program)
     const { child, ended, stdout, stderr } = startProgram(file, words, {
-      cwd: this.#path,
+      cwd: this.path,
       env: {
         ...this.#env,
         PORT: String(port),

@@ -1,13 +1,10 @@
 import { doesNotMatch, equal, match } from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { claimPort } from '@startgrid/nginx/address.ts'
+import { serve } from '../../shared/src/testing/app.ts'
 import { APPS, type App } from '../src/choices.ts'
-import { ProjectDirectory, runEject, temporaryDirectory } from './support.ts'
+import { ProjectDirectory } from './support.ts'
 
 /** Telemetry, installed and run, with ssr, which has all that there is to observe. */
 
@@ -20,13 +17,10 @@ const TELL_ROUTE = ['express', 'fastify']
 
 for (const app of APPS.filter(({ role, runtime }) => role === 'ssr' && runtime === 'node')) {
   test(`full: ${app.name} with telemetry`, { timeout: 600_000 }, async (t) => {
-    using directory = temporaryDirectory()
-    const path = join(directory.path, 'my-app')
-    const ejected = await runEject([app.name, path, '--with', 'telemetry'])
-    equal(ejected.code, 0, ejected.stderr)
+    using project = new ProjectDirectory()
+    await project.eject(app.name, ['telemetry'])
     await using collector = await startCollector()
     const metricsPort = await claimPort({ host: '127.0.0.1', port: 0 })
-    const project = new ProjectDirectory(path, 'npm')
     await project.run('ci')
     for (const script of ['lint', 'typecheck', 'build'])
       await t.test(script, () => project.run('run', script))
@@ -65,17 +59,15 @@ interface Span {
 async function startCollector() {
   const spans: Span[] = []
   let received = ''
-  const server = createServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     const body = await text(request)
     received += body
     const { resourceSpans = [] }: { resourceSpans?: { scopeSpans: { spans: Span[] }[] }[] } = JSON.parse(body)
     spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)))
     response.setHeader('content-type', 'application/json').end('{}')
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-
+  })
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     judge({ framework }: App) {
       const own = spans.find(
         ({ traceId, parentSpanId }) => traceId === TRACE_ID && parentSpanId === PARENT_ID,
@@ -85,11 +77,6 @@ async function startCollector() {
       match(received, /"http\.server\.request\.duration"/)
       match(received, /"nodejs\.eventloop\.delay\.p99"/)
       doesNotMatch(received, new RegExp(`secret=1|${PROBE_TRACE_ID}`))
-    },
-    [Symbol.asyncDispose]: async () => {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
     },
   }
 }

@@ -3,21 +3,33 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { formatFinding, formatMarkdown } from '../src/report.ts'
+import { fileURLToPath } from 'node:url'
+import { startNode } from '@startgrid/cli/test-programs.ts'
+import type { startClients } from '../src/clients.ts'
+import { OF_APPS } from '../src/faults/apps.ts'
+import { formatApp, formatFinding, formatMarkdown } from '../src/report.ts'
 import { findRoutes, type Named } from '../src/routes.ts'
-import { Row } from '../src/subject.ts'
-import { runOf } from './run.ts'
+import { type Attempt, Row, Subject, tryFaults } from '../src/subject.ts'
 
-/** Anybody's server, by its command. */
+/** The command line, how faults are tried, and how anybody's server is read. */
+
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+const run = (...args: readonly string[]) => startNode([CLI, ...args]).ended
 
 const row = new Row('slow reader')
 
 const BAD = `'${process.execPath}' '${import.meta.dirname}/bad/src/server.ts'`
 
-test('what cannot be tried: a sentence that says why, and exit code 2', { timeout: 240_000 }, async () => {
+test('what is not understood, or cannot be tried: a sentence that says why, and exit code 2', {
+  timeout: 240_000,
+}, async () => {
   const serve = (more: string) =>
     `node -e "t = Date.now(); require('http').createServer((q, s) => { t = Date.now(); s.statusCode = q.url === '/' ? 200 : 404; s.end() }).listen(process.env.PORT, '127.0.0.1');${more}"`
   const cases: [string[], RegExp][] = [
+    [['nobody'], /^There is no app 'nobody'\. Name a framework \(.+\.\n$/],
+    [['--fault', 'rain'], /^There is no fault 'rain', only stop, .+\.\n$/],
+    [['--fast'], /^Unknown option '--fast'\. pnpm reliability --help lists the options\.\n$/],
+    [['--full'], /^pnpm reliability --full is gone: .+\.\n$/],
     [
       ['https://example.com'],
       /^https:\/\/example\.com is an address, .+ give the command that starts it\.$/m,
@@ -37,27 +49,27 @@ test('what cannot be tried: a sentence that says why, and exit code 2', { timeou
     ],
   ]
   for (const [args, said] of cases) {
-    const { code, out, err } = await runOf(args)
-    assert.match(err, said, args.join(' '))
-    assert.deepEqual([code, out.includes('fault found')], [2, false])
+    const { code, stdout, stderr } = await run(...args)
+    assert.match(stderr, said, args.join(' '))
+    assert.deepEqual([code, stdout], [2, ''])
   }
 })
 
 test('a fault: 1, and a finding for programs; none: 0, and a line of 80 columns', {
   timeout: 240_000,
 }, async () => {
-  const bad = await runOf([`${BAD} decodes-anything`, '--fault', 'odd', '--json'])
+  const bad = await run(`${BAD} decodes-anything`, '--fault', 'odd', '--json')
   assert.equal(bad.code, 1)
-  const { runtime, findings } = JSON.parse(bad.out)
+  const { runtime, findings } = JSON.parse(bad.stdout)
   assert.match(runtime, /^Node \d+\./)
   assert.ok(findings.length > 0 && findings.every((one: { word: string }) => one.word === 'dies'))
-  const good = await runOf([`${BAD} ends-by-signal`, '--fault', 'abort'])
-  assert.equal(good.code, 0, good.out)
+  const good = await run(`${BAD} ends-by-signal`, '--fault', 'abort')
+  assert.equal(good.code, 0, good.stdout)
   assert.match(
-    good.out,
+    good.stdout,
     /^abort +ok +\d+ clients left .+\n[\s\S]+^upload +not tested: no path that takes one/m,
   )
-  assert.match(good.out, /^No fault found in \d+ s\. .+, Node \d+/m)
+  assert.match(good.stdout, /^No fault found in \d+ s\. .+, Node \d+/m)
 })
 
 async function routesOf(respond: RequestListener, named: Partial<Named> = {}) {
@@ -134,4 +146,60 @@ test('a report: 80 columns, and a table for a comment', () => {
   assert.match(table, /^\| slow reader \| \*\*grows\*\* +\| \+401/m)
   assert.match(table, /\| no path\\\|that takes one/)
   assert.match(table, /^1 fault found in 84 s\. node server\.js, Node 26\.1\.0$/m)
+})
+
+test('help names every fault, within 80 columns', async () => {
+  const { code, stdout } = await run('--help')
+  assert.equal(code, 0)
+  for (const { name } of OF_APPS) assert.match(stdout, new RegExp(`\\b${name}\\b`))
+  assert.ok(stdout.split('\n').every((line) => line.length <= 80))
+})
+
+/** One that is never started. */
+class Nobody extends Subject {
+  readonly routes = { headers: [], health: '/', page: { path: '/', status: 200 }, pages: [] }
+
+  start(): Promise<never> {
+    return Promise.reject(new Error('No such server.'))
+  }
+}
+
+/** @returns what is said of two faults */
+async function trial(attempt: Attempt, signal = new AbortController().signal) {
+  const faults = ['f', 'g'].map((name) => ({ name, rows: { r: attempt } }))
+  const open = () => new Nobody(undefined, signal)
+  const findings = await tryFaults(faults, open, { signal, hasCopies: true, onFindings: () => {} })
+  return findings.map(({ kind, text }) => `${kind}: ${text}`)
+}
+
+test('an error is a fault, and an interruption ends a fault that waits for ever', async () => {
+  assert.deepEqual(await trial(async (_, row) => row.fine('Yes.')), ['ok: Yes.', 'ok: Yes.'])
+  const [first] = await trial(async (subject, row) => row.fine(String(await subject.start())))
+  assert.equal(first, 'fault: No such server')
+  const interruption = new AbortController()
+  const forEver = () => {
+    interruption.abort()
+    return new Promise<never>(() => {})
+  }
+  assert.deepEqual(await trial(forEver, interruption.signal), [])
+})
+
+test('clients end with their fault, also when it throws', { timeout: 120_000 }, async () => {
+  const started: ReturnType<typeof startClients>[] = []
+  await trial(async (subject) => {
+    const target = { host: '127.0.0.1', port: 1 }
+    started.push(subject.clients({ target, requests: [{ target: '/' }], count: 2, onSeen: () => {} }))
+    throw new Error('No such thing.')
+  })
+  await Promise.all(started.map(({ ended }) => ended))
+  assert.equal(started.length, 6) // each fault is tried three times
+})
+
+test('an app is a line, and what is not in order in it', () => {
+  const [fine, found] = [new Row('abort').fine('It lives.'), new Row('stop').found('lost', '5 of 5 requests')]
+  assert.equal(formatApp('node/hello', [fine]), 'node/hello: 0 faults, 1 row tried\n')
+  assert.match(
+    formatApp('njs/hello', [fine, found]),
+    /^njs\/hello: 1 fault, 2 rows tried\nstop +lost +5 of 5 requests\n$/,
+  )
 })

@@ -21,62 +21,57 @@ export function testPostgres(
   start: (options: AppOptions, settings: { DATABASE_URL: string }) => ReturnType<Start>,
 ): void {
   if (programs === undefined) return
-  const json = { 'content-type': 'application/json' }
 
   test('postgres: an order that cannot be filled is rolled back, and a lost connection is a failure of one request only', async () => {
     const server = await startPostgres(programs)
     const options = createOptions()
     await using app = await start(options, { DATABASE_URL: server.url })
-    const until = async (status: number) => {
+    const read = (path: string) => fetch(app.url + path)
+    const untilReadyIs = async (wanted: number) => {
       const limit = AbortSignal.timeout(60_000)
-      while ((await fetch(`${app.url}/readyz`)).status !== status) {
-        limit.throwIfAborted()
-        await sleep(50)
-      }
+      for (; (await read('/readyz')).status !== wanted; limit.throwIfAborted()) await sleep(50)
     }
-    const order = (grams: number) =>
-      fetch(`${app.url}/orders`, { method: 'POST', headers: json, body: JSON.stringify({ tea: 1, grams }) })
-    await until(200) // it has migrated
+    const order = (grams: number, type = 'application/json') => {
+      const body = JSON.stringify({ tea: 1, grams })
+      return fetch(`${app.url}/orders`, { method: 'POST', headers: { 'content-type': type }, body })
+    }
+    await untilReadyIs(200) // it has migrated
     const placed = await order(600)
     deepEqual([placed.status, placed.headers.get('location')], [201, '/orders/1'])
-    deepEqual(await (await fetch(`${app.url}/orders/1`)).json(), { id: 1, tea: 1, grams: 600 })
+    deepEqual(await (await read('/orders/1')).json(), { id: 1, tea: 1, grams: 600 })
     const refused = await order(600)
     deepEqual(
       [refused.status, ((await refused.json()) as { detail?: string }).detail],
       [409, 'There is too little of this tea.'],
     )
-    deepEqual(
-      await Promise.all(['2', 'x'].map(async (id) => (await fetch(`${app.url}/orders/${id}`)).status)),
-      [404, 404],
-    )
+    for (const id of ['2', 'x']) equal((await read(`/orders/${id}`)).status, 404)
     equal((await order(0)).status, 400)
-    const form = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{"tea":1,"grams":1}' }
-    equal((await fetch(`${app.url}/orders`, form)).status, 415)
+    equal((await order(1, 'text/plain')).status, 415)
     // Another transaction holds the row, and ends the connection of who waits for it amid a transaction of its own.
     const ends = server.cutWaiting()
     await ends.begun
     equal((await order(100)).status, 500)
     await ends.exited
     equal(server.query('select count(*) from orders'), '1')
-    equal((await fetch(`${app.url}/orders/1`)).status, 200)
+    equal((await read('/orders/1')).status, 200)
 
     const all = await Promise.all([...Array(25)].map(() => order(100))) // more than the pool has connections
     deepEqual(all.filter(({ status }) => status === 201).length, 4)
     equal(server.query('select sum(grams), count(*) from orders'), '1000|5')
 
     await server.stop()
-    await until(503)
-    equal((await fetch(`${app.url}/orders/1`)).status, 500)
+    await untilReadyIs(503)
+    equal((await read('/orders/1')).status, 500)
     await server.start()
-    await until(200)
-    equal((await fetch(`${app.url}/orders/1`)).status, 200)
+    await untilReadyIs(200)
+    equal((await read('/orders/1')).status, 200)
     match(
       JSON.stringify((await options.readLines(0)).filter(({ level }) => level === ERROR)),
       /terminating connection/,
     )
     equal(server.query('select string_agg(name, chr(32)) from migrations'), '0001-teas.sql 0002-orders.sql')
     await options.lifecycle.close()
-    equal((await fetch(`${app.url}/orders/1`)).status, 500) // it is closed
+    equal((await read('/orders/1')).status, 500) // it is closed
   })
 }
 
@@ -92,59 +87,28 @@ const CUT_WAITING = `begin;
   end $$;
   rollback;`
 
-/** A server of its own in a folder for a while. */
+/** A server of its own in a folder for a while. Its programs read where it is from their environment. */
 async function startPostgres(programs: string) {
   const directory = mkdtempSync(join(tmpdir(), 'postgres-'))
   if (NOBODY.uid) chownSync(directory, NOBODY.uid, NOBODY.gid)
-  const run = (program: string, ...words: string[]) => {
-    const { status, stdout, stderr } = spawnSync(join(programs, program), words, {
-      ...NOBODY,
-      encoding: 'utf8',
-      cwd: directory,
-    })
-    equal(status, 0, stderr)
-    return stdout.trim()
-  }
-  const data = join(directory, 'data')
-  run(
-    'initdb',
-    `--pgdata=${data}`,
-    '--auth=trust',
-    '--username=app',
-    '--no-sync',
-    '--encoding=UTF8',
-    '--locale=C',
-  )
   const free = createServer().listen(0, '127.0.0.1')
   await once(free, 'listening')
   const { port } = free.address() as AddressInfo
   free.close()
-  const settings = [
-    `port=${port}`,
-    'listen_addresses=127.0.0.1',
-    `unix_socket_directories=${directory}`,
-    'fsync=off',
-  ]
-  const start = () =>
-    run(
-      'pg_ctl',
-      'start',
-      `--pgdata=${data}`,
-      '--wait',
-      `--log=${directory}/log`,
-      `--options=${settings.map((one) => `-c ${one}`).join(' ')}`,
-    )
-  const stop = () => run('pg_ctl', 'stop', `--pgdata=${data}`, '--mode=immediate')
-  const psql = [
-    `--host=${directory}`,
-    `--port=${port}`,
-    '--username=app',
-    '--dbname=postgres',
-    '--no-psqlrc',
-    '--tuples-only',
-    '--no-align',
-    '--quiet',
-  ]
+  const place = { PGDATA: join(directory, 'data'), PGHOST: directory, PGPORT: String(port) }
+  const own = { ...place, PGUSER: 'app', PGDATABASE: 'postgres' }
+  const options = { ...NOBODY, cwd: directory, env: { ...process.env, ...own } }
+  const run = (program: string, ...words: string[]) => {
+    const how = { ...options, encoding: 'utf8' } as const
+    const { status, stdout, stderr } = spawnSync(join(programs, program), words, how)
+    equal(status, 0, stderr)
+    return stdout.trim()
+  }
+  const settings = `-k ${directory} -c listen_addresses=127.0.0.1 -c fsync=off`
+  const start = () => run('pg_ctl', 'start', '--wait', `--log=${directory}/log`, `--options=${settings}`)
+  const stop = () => run('pg_ctl', 'stop', '--mode=immediate')
+  const psql = ['--no-psqlrc', '--tuples-only', '--no-align', '--quiet']
+  run('initdb', '--auth=trust', '--username=app', '--no-sync', '--encoding=UTF8', '--locale=C')
   start()
   after(() => {
     stop()
@@ -156,7 +120,7 @@ async function startPostgres(programs: string) {
     stop,
     query: (sql: string) => run('psql', ...psql, `--command=${sql}`),
     cutWaiting() {
-      const client = spawn(join(programs, 'psql'), psql, { ...NOBODY, stdio: ['pipe', 'pipe', 'inherit'] })
+      const client = spawn(join(programs, 'psql'), psql, { ...options, stdio: ['pipe', 'pipe', 'inherit'] })
       client.stdin.end(CUT_WAITING)
       return { begun: once(client.stdout, 'data'), exited: once(client, 'exit') }
     },
