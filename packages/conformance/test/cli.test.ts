@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { test } from 'node:test'
-import { createServer as createTlsServer } from 'node:tls'
+import { createServer } from 'node:tls'
 import { type Ended, startNode } from '@startgrid/cli/test-programs.ts'
-import { formatTarget, type Target } from '@startgrid/wire/target.ts'
+import { serve } from '@startgrid/shared/testing/app.ts'
+import { formatTarget, type Target, targetOf } from '@startgrid/wire/target.ts'
 import { generate } from 'selfsigned'
 import { findApps } from '../../grid/src/apps.ts'
 import { launch } from '../../grid/src/launcher.ts'
@@ -20,8 +20,8 @@ function run(...args: readonly string[]): Promise<Ended> {
   return startNode([CLI, ...args]).ended
 }
 
-async function withApp(use: (target: Target) => Promise<void>): Promise<void> {
-  const [app] = findApps('node/status')
+async function withApp(use: (target: Target) => Promise<void>, name = 'node/status'): Promise<void> {
+  const [app] = findApps(name)
   assert.ok(app)
   const { target, stop } = await launch(app)
   await use(target).finally(() => stop())
@@ -51,15 +51,12 @@ test('a server that does not: a readable list of at most 80 columns, and 1', () 
     assert.match(some.stdout, /^0 checks passed, 1 failed, 0 skipped$/m)
   }))
 
-test('a policy that is wrong everywhere is told once for pages and once for the rest, whatever its nonces', async (context) => {
-  const server = createHttpServer((_request, response) => {
+test('a policy that is wrong everywhere is told once for pages and once for the rest, whatever its nonces', async () => {
+  await using server = await serve((_request, response) => {
     const nonce = randomBytes(16).toString('base64')
     response.setHeader('content-security-policy', `script-src 'nonce-${nonce}'`).end()
   })
-  context.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { stdout } = await run('ssr', url, '--only', 'requests at once')
+  const { stdout } = await run('ssr', server.url, '--only', 'requests at once')
   assert.equal(stdout.match(/'nonce-NONCE'$/gm)?.length, 2, stdout)
 })
 
@@ -69,7 +66,7 @@ test('https:// with our own certificate needs --insecure', () =>
       algorithm: 'sha256',
       keyType: 'ec',
     })
-    const front = createTlsServer({ cert, key }, (socket) => {
+    const front = createServer({ cert, key }, (socket) => {
       const upstream = connect('socketPath' in target ? { path: target.socketPath } : target)
       pipeline(socket, upstream, socket, () => {})
     })
@@ -111,30 +108,16 @@ test('wrong usage is one sentence and 2', async () => {
 })
 
 test('a server that does not respond ends the run soon', async () => {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  try {
-    const target = { host: '127.0.0.1', port }
-    const report = await checkConformance({ target, role: 'hello', timeoutMs: 50 })
-    assert.equal(report.passed.length, 0)
-    assert.equal(report.failed.length, 1)
-    assert.equal(report.skipped[0]?.reason, 'the server no longer responds')
-  } finally {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  }
+  await using server = await serve(() => {})
+  const target = targetOf(new URL(server.url))
+  const report = await checkConformance({ target, role: 'hello', timeoutMs: 500 })
+  assert.equal(report.passed.length, 0)
+  assert.equal(report.failed.length, 1)
+  assert.equal(report.skipped[0]?.reason, 'the server no longer responds')
 })
 
-test('a run can be stopped', async () => {
-  const [app] = findApps('node/hello')
-  assert.ok(app)
-  const { target, stop } = await launch(app)
-  try {
+test('a run can be stopped', () =>
+  withApp(async (target) => {
     const run = checkConformance({ target, role: 'hello', signal: AbortSignal.timeout(100) })
     await assert.rejects(run, { name: 'NoResponse', failure: 'aborted' })
-  } finally {
-    await stop()
-  }
-})
+  }, 'node/hello'))

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Response } from '@startgrid/wire/reader.ts'
-import { compareBytes, compareJson, type Finding, quote, readJson } from './finding.ts'
+import { compareBytes, compareJson, differ, type Finding, quote, readJson } from './finding.ts'
 import { inspectDocument, type PolicyKind } from './markup.ts'
 
 /** What the contract says about one response, in addition to the rules for all responses (see `judge`). */
@@ -102,10 +102,10 @@ function inspectProblem(body: Buffer, status: number, field?: string): Finding[]
   const problem = readJson(body)
   const titles = [STATUS_CODES[status], RENAMED[status]]
   const expected = `problem details: type about:blank, title ${titles[0]}, status ${status}`
-  if (!isObject(problem)) return [{ expected, received: quote(body) }]
+  if (!isObject(problem)) return differ(expected, quote(body))
   const { type, title, detail, errors } = problem
   const isSound = type === 'about:blank' && titles.includes(String(title)) && problem.status === status
-  const findings: Finding[] = isSound ? [] : [{ expected, received: quote(body) }]
+  const findings = isSound ? [] : differ(expected, quote(body))
   const note = (wanted: string) => findings.push({ expected: wanted, received: quote(body) })
   if (detail !== undefined && (typeof detail !== 'string' || status >= 500))
     note('a detail that is a text, and none to a 5xx')

@@ -7,6 +7,11 @@ export interface Finding {
   received: string
 }
 
+/** That something else came. */
+export function differ(expected: string, received: string): Finding[] {
+  return [{ expected, received }]
+}
+
 /** The parsed body; undefined if it is not JSON. */
 export function readJson(body: Buffer): unknown {
   try {
@@ -19,7 +24,7 @@ export function readJson(body: Buffer): unknown {
 /** Compares values: spaces and the order of members do not matter. */
 export function compareJson(expected: unknown, body: Buffer): Finding[] {
   if (isDeepStrictEqual(readJson(body), expected)) return []
-  return [{ expected: `the JSON ${JSON.stringify(expected)}`, received: quote(body) }]
+  return differ(`the JSON ${JSON.stringify(expected)}`, quote(body))
 }
 
 /** Compares byte for byte, and shows the first difference. */
@@ -27,17 +32,11 @@ export function compareBytes(expected: Buffer, received: Buffer): Finding[] {
   if (expected.equals(received)) return []
   const at = expected.findIndex((byte, index) => byte !== received[index])
   const first = at === -1 ? expected.length : at
-  return [
-    {
-      expected: `the body ${quote(expected.subarray(window(first)))} (${expected.length} bytes)`,
-      received: `${quote(received.subarray(window(first)))} (${received.length} bytes), different from byte ${first} on`,
-    },
-  ]
-}
-
-/** Long bodies are shown from a little before the first difference. */
-function window(first: number): number {
-  return Math.max(0, first - 40)
+  const from = Math.max(0, first - 40) // a little before
+  return differ(
+    `the body ${quote(expected.subarray(from))} (${expected.length} bytes)`,
+    `${quote(received.subarray(from))} (${received.length} bytes), different from byte ${first} on`,
+  )
 }
 
 /** The start of a body, for a reader. */
@@ -57,11 +56,8 @@ export function describeRequest(request: Request): string {
 /** Text on one line: what is not printable ASCII is escaped, what is long is cut. */
 export function shorten(text: string, longest = 100): string {
   const cut = text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text
-  return cut.replace(/[^\x20-\x7e…]/g, escapeCharacter)
-}
-
-function escapeCharacter(character: string): string {
-  if (character === '\r') return '\\r'
-  if (character === '\n') return '\\n'
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return cut.replace(/[^\x20-\x7e…]/g, (character) => {
+    const hex = character.charCodeAt(0).toString(16).padStart(4, '0')
+    return { '\r': '\\r', '\n': '\\n' }[character] ?? `\\u${hex}`
+  })
 }

@@ -1,7 +1,7 @@
 import type { Response } from '@startgrid/wire/reader.ts'
 import { headerValue, headerValues, methodOf, type Request } from '@startgrid/wire/request.ts'
 import type { Expectation } from './expectation.ts'
-import { type Finding, quote, shorten } from './finding.ts'
+import { differ, type Finding, quote, shorten } from './finding.ts'
 import { judgePolicy, nonceOf } from './markup.ts'
 
 /** Values that must be unique while one server is checked. */
@@ -35,11 +35,8 @@ export function judge(
 ): Finding[] {
   const choices = [expected].flat()
   const choice = choices.find(({ statuses }) => statuses.includes(response.status))
-  const faults = response.faults.map((fault) => ({
-    expected: 'a response in correct syntax',
-    received: fault,
-  }))
-  if (choice === undefined) return [...faults, wrongStatus(response, choices)]
+  const faults = response.faults.flatMap((fault) => differ('a response in correct syntax', fault))
+  if (choice === undefined) return [...faults, ...wrongStatus(response, choices)]
   if (choice.statusOnly) return faults
   return [
     ...faults,
@@ -48,14 +45,14 @@ export function judge(
     ...judgeType(request, response, choice.type),
     ...judgeId(request, response, session),
     ...(choice.policy === 'page' ? judgeNonce(response, session) : []),
-    ...judgeBody(request, response, choice),
+    ...(methodOf(request) === 'HEAD' ? [] : (choice.body?.(response) ?? [])),
   ]
 }
 
-function wrongStatus(response: Response, choices: readonly Expectation[]): Finding {
+function wrongStatus(response: Response, choices: readonly Expectation[]): Finding[] {
   const body = response.body.length === 0 ? '' : ` with the body ${quote(response.body)}`
   const statuses = [...new Set(choices.flatMap((choice) => choice.statuses))]
-  return { expected: `status ${statuses.join(' or ')}`, received: `status ${response.status}${body}` }
+  return differ(`status ${statuses.join(' or ')}`, `status ${response.status}${body}`)
 }
 
 /** At least those of the contract. Others may be there, but not these two. */
@@ -67,7 +64,7 @@ function judgeHeaders(response: Response, { headers }: Expectation, { secure }: 
     ),
     ...forbidden
       .flatMap((name) => headerValues(response.headers, name).map((value) => `${name}: ${value}`))
-      .map((received) => ({ expected: 'no such header', received })),
+      .flatMap((received) => differ('no such header', received)),
   ]
 }
 
@@ -75,11 +72,10 @@ function judgeHeader(response: Response, name: string, rule: string | RegExp): F
   const values = headerValues(response.headers, name)
   const expected = `${name}: ${typeof rule === 'string' ? rule : rule.source}`
   const [value] = values
-  if (value === undefined) return [{ expected, received: `no ${name}` }]
-  if (values.length > 1)
-    return [{ expected: `${expected} (once)`, received: `${name} ${values.length} times` }]
+  if (value === undefined) return differ(expected, `no ${name}`)
+  if (values.length > 1) return differ(`${expected} (once)`, `${name} ${values.length} times`)
   if (typeof rule === 'string' ? value === rule : rule.test(value)) return []
-  return [{ expected, received: `${name}: ${shorten(value, 300)}` }]
+  return differ(expected, `${name}: ${shorten(value, 300)}`)
 }
 
 /** RFC 9110 section 8.3.1: type and parameter names have no case, and neither has a charset. HEAD may leave the type out. */
@@ -87,13 +83,10 @@ function judgeType(request: Request, response: Response, expected: string | unde
   if (expected === undefined) return []
   const values = headerValues(response.headers, 'content-type')
   const wanted = `content-type: ${expected}`
-  if (values.length > 1) return [{ expected: wanted, received: `content-type ${values.length} times` }]
+  if (values.length > 1) return differ(wanted, `content-type ${values.length} times`)
   const [value] = values
-  if (value === undefined)
-    return methodOf(request) === 'HEAD' ? [] : [{ expected: wanted, received: 'no content-type' }]
-  return parseType(value) === parseType(expected)
-    ? []
-    : [{ expected: wanted, received: `content-type: ${value}` }]
+  if (value === undefined) return methodOf(request) === 'HEAD' ? [] : differ(wanted, 'no content-type')
+  return parseType(value) === parseType(expected) ? [] : differ(wanted, `content-type: ${value}`)
 }
 
 /**
@@ -114,18 +107,14 @@ function parseType(value: string): string {
 function judgeId(request: Request, response: Response, session: Session): Finding[] {
   const received = headerValue(response.headers, 'x-request-id')
   const expected = 'x-request-id (once): 1 to 64 characters from A-Za-z0-9_-'
-  if (received === undefined) return [{ expected, received: 'none, or several' }]
-  if (!REQUEST_ID.test(received)) return [{ expected, received: `x-request-id: ${received}` }]
+  if (received === undefined) return differ(expected, 'none, or several')
+  const told = `x-request-id: ${received}`
+  if (!REQUEST_ID.test(received)) return differ(expected, told)
   const sent = headerValue(request.headers ?? [], 'x-request-id')
-  if (sent !== undefined && REQUEST_ID.test(sent)) {
-    if (received === sent) return []
-    return [{ expected: `x-request-id: ${sent}`, received: `x-request-id: ${received}` }]
-  }
-  if (sent?.includes(received))
-    return [
-      { expected: 'a fresh x-request-id for one that is not valid', received: `x-request-id: ${received}` },
-    ]
-  if (session.ids.has(received)) return [{ expected: 'a fresh x-request-id', received: `${received} again` }]
+  if (sent !== undefined && REQUEST_ID.test(sent))
+    return received === sent ? [] : differ(`x-request-id: ${sent}`, told)
+  if (sent?.includes(received)) return differ('a fresh x-request-id for one that is not valid', told)
+  if (session.ids.has(received)) return differ('a fresh x-request-id', `${received} again`)
   session.ids.add(received)
   return []
 }
@@ -133,11 +122,7 @@ function judgeId(request: Request, response: Response, session: Session): Findin
 function judgeNonce(response: Response, session: Session): Finding[] {
   const nonce = nonceOf(response)
   if (nonce === undefined) return []
-  if (session.nonces.has(nonce)) return [{ expected: 'a fresh nonce', received: `the nonce ${nonce} again` }]
+  if (session.nonces.has(nonce)) return differ('a fresh nonce', `the nonce ${nonce} again`)
   session.nonces.add(nonce)
   return []
-}
-
-function judgeBody(request: Request, response: Response, { body }: Expectation): Finding[] {
-  return methodOf(request) === 'HEAD' ? [] : (body?.(response) ?? [])
 }

@@ -1,7 +1,7 @@
 import { products } from '@startgrid/shared/page/shop/product.ts'
 import type { Response } from '@startgrid/wire/reader.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
-import type { Finding } from './finding.ts'
+import { differ, type Finding } from './finding.ts'
 
 /** Which policy a response has: that of everything but pages, that of a page, or one of them. */
 export type PolicyKind = 'plain' | 'page' | 'either'
@@ -31,12 +31,8 @@ export function judgePolicy(response: Response, kind: PolicyKind): Finding[] {
   const [first = 'plain'] = kinds
   // Without the nonce, the same difference of many pages is told once.
   const told = text?.replaceAll(new RegExp(NONCE, 'g'), "'nonce-NONCE'")
-  return [
-    {
-      expected: `content-security-policy (once): ${POLICIES[first]}`,
-      received: told === undefined ? 'none, or several' : `content-security-policy: ${told}`,
-    },
-  ]
+  const received = told === undefined ? 'none, or several' : `content-security-policy: ${told}`
+  return differ(`content-security-policy (once): ${POLICIES[first]}`, received)
 }
 
 /** Further directives may only forbid more: they have no source, or `'none'`. */
@@ -80,11 +76,10 @@ export function inspectDocument(items: number): (response: Response) => Finding[
     const names = productNames(html)
     const wanted = products(items)
     const at = wanted.findIndex(({ name }, index) => name !== names[index])
-    if (names.length !== items)
-      return [{ expected: `${items} products`, received: `${names.length} products` }]
-    if (at >= 0) return [{ expected: `product ${at} is ${wanted[at]?.name}`, received: `it is ${names[at]}` }]
+    if (names.length !== items) return differ(`${items} products`, `${names.length} products`)
+    if (at >= 0) return differ(`product ${at} is ${wanted[at]?.name}`, `it is ${names[at]}`)
     if (html.endsWith('</body></html>')) return []
-    return [{ expected: 'a document that ends with </body></html>', received: html.slice(-40) }]
+    return differ('a document that ends with </body></html>', html.slice(-40))
   }
 }
 

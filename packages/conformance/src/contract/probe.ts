@@ -3,7 +3,7 @@ import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Request } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import type { Expectation } from './expectation.ts'
-import { describeRequest, type Finding } from './finding.ts'
+import { describeRequest, differ, type Finding } from './finding.ts'
 import { judge, type Session } from './judge.ts'
 
 export type Role = 'hello' | 'ssr' | 'status'
@@ -19,9 +19,10 @@ export const CAPABILITIES: readonly Capability[] = ['stream']
 export interface Subject extends Patience {
   target: Target
   role: Role
+  /** What it lacks. */
   absent: readonly Capability[]
   session: Session
-  /** All that the server has logged so far; undefined where nobody can read it. */
+  /** All that the server has logged so far, one JSON object per line; undefined where nobody can read it: it is not checked then. */
   log: (() => string) | undefined
   /** URLs of the assets that the page loads. */
   assets: () => Promise<readonly string[]>
@@ -66,7 +67,7 @@ export class Probe {
   }
 
   /** Notes differences. */
-  report(request: Request | string, ...findings: readonly Finding[]): void {
+  report(request: Request | string, findings: readonly Finding[]): void {
     const text = typeof request === 'string' ? request : describeRequest(request)
     this.differences.push(...findings.map((finding) => ({ check: this.#check, request: text, ...finding })))
   }
@@ -83,7 +84,7 @@ export class Probe {
 
   /** Compares a response with what the contract says. */
   judge(request: Request, response: Response, expected: Expectation | readonly Expectation[]): void {
-    this.report(request, ...judge(request, response, expected, this.subject.session))
+    this.report(request, judge(request, response, expected, this.subject.session))
   }
 
   /**
@@ -103,13 +104,9 @@ export class Probe {
     })
   }
 
-  /** Sends each request as `expect` does. @param requests a text is the target of a GET */
-  async expectEach(
-    requests: readonly (Request | string)[],
-    expected: Expectation | readonly Expectation[],
-  ): Promise<void> {
-    for (const request of requests)
-      await this.expect(typeof request === 'string' ? { target: request } : request, expected)
+  /** A GET of each, as `expect` sends it. */
+  async expectEach(targets: readonly string[], expected: Expectation): Promise<void> {
+    for (const target of targets) await this.expect({ target }, expected)
   }
 
   /**
@@ -121,7 +118,7 @@ export class Probe {
       return await action()
     } catch (error) {
       if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
-      this.report(request, { expected: 'a response', received: error.message })
+      this.report(request, differ('a response', error.message))
       if (error.failure === 'timeout' || error.failure === 'refused') throw new GaveUp()
       return undefined
     }

@@ -1,7 +1,6 @@
 import { indented } from '@startgrid/cli/text.ts'
 import { ask, openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
-import type { Target } from '@startgrid/wire/target.ts'
 import { assets } from './checks/assets.ts'
 import { bodies } from './checks/bodies.ts'
 import { connections } from './checks/connections.ts'
@@ -10,16 +9,9 @@ import { log } from './checks/log.ts'
 import { page } from './checks/page.ts'
 import { routes } from './checks/routes.ts'
 import { stream } from './checks/stream.ts'
+import { differ } from './finding.ts'
 import { assetUrls } from './markup.ts'
-import {
-  type Capability,
-  type Check,
-  type Difference,
-  GaveUp,
-  Probe,
-  type Role,
-  type Subject,
-} from './probe.ts'
+import { type Check, type Difference, GaveUp, Probe, type Subject } from './probe.ts'
 
 /** What `checkConformance` throws. */
 export { NoResponse }
@@ -27,29 +19,26 @@ export { NoResponse }
 /** All checks, in the order of the contract. */
 export const CHECKS: readonly Check[] = [
   ...routes,
-  ...page,
-  ...stream,
-  ...assets,
+  ...all(page, { roles: ['ssr'] }),
+  ...all(stream, { roles: ['ssr'], needs: 'stream' }),
+  ...all(assets, { roles: ['ssr'] }),
   ...bodies,
   ...ids,
   ...connections,
-  ...log,
+  ...all(log, { needsLog: true }),
 ]
 
-export interface Options {
-  target: Target
-  role: Role
-  /** Capabilities that the app lacks. */
-  absent?: readonly Capability[]
+function all(checks: readonly Check[], conditions: Partial<Check>): Check[] {
+  return checks.map((check) => ({ ...conditions, ...check }))
+}
+
+type Known = Partial<Pick<Subject, 'absent' | 'timeoutMs' | 'log' | 'signal'>>
+
+export interface Options extends Pick<Subject, 'target' | 'role'>, Known {
   /** A proxy in front compresses pages; default false. */
   compressed?: boolean
   /** Only checks whose name contains this. */
   only?: string
-  /** Milliseconds for each response. */
-  timeoutMs?: number
-  /** The server's log so far, one JSON object per line. Without it the log is not checked. */
-  log?: () => string
-  signal?: AbortSignal
 }
 
 interface Report {
@@ -137,7 +126,7 @@ async function completes(check: Check, probe: Probe): Promise<boolean> {
   } catch (error) {
     if (error instanceof GaveUp) return false
     if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
-    probe.report('the check itself', { expected: 'a response', received: error.message })
+    probe.report('the check itself', differ('a response', error.message))
     return false
   }
 }

@@ -2,10 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Response } from '@startgrid/wire/reader.ts'
-import type { Request } from '@startgrid/wire/request.ts'
-import { headerValue } from '@startgrid/wire/request.ts'
+import { headerValue, type Request } from '@startgrid/wire/request.ts'
 import { asset, problem } from '../expectation.ts'
-import { compareBytes } from '../finding.ts'
+import { compareBytes, differ } from '../finding.ts'
 import type { Check, Probe } from '../probe.ts'
 import { assetType } from '../route.ts'
 
@@ -25,11 +24,10 @@ const TRAVERSALS = [
   ...['../../../../../../../etc/passwd', '%2fetc%2fpasswd', '//etc/passwd', '.%2e/%2e./etc/passwd'],
 ]
 
-/** Lines about `/assets/*`. */
+/** Lines about `/assets/*`, for ssr. */
 export const assets: readonly Check[] = [
   {
     name: 'every asset has its type and may be kept',
-    roles: ['ssr'],
     run: (probe) =>
       eachAsset(probe, async (target) => {
         await probe.expect({ target: `${target}?v=1` }, asset(assetType(target)))
@@ -37,18 +35,16 @@ export const assets: readonly Check[] = [
   },
   {
     name: 'every asset is the file that was built',
-    roles: ['ssr'],
     run: (probe) =>
       eachAsset(probe, async (target, body) => {
         const { ASSETS_DIR } = await import('@startgrid/shared/page/server.js')
         const built = await readFile(new URL(basename(target), ASSETS_DIR)).catch(() => undefined)
-        if (built) probe.report({ target }, ...compareBytes(built, body))
-        else probe.report({ target }, { expected: 'a file of the build', received: 'another file' })
+        const found = built ? compareBytes(built, body) : differ('a file of the build', 'another file')
+        probe.report({ target }, found)
       }),
   },
   {
     name: 'an asset comes in a coding that the client accepts',
-    roles: ['ssr'],
     run: (probe) =>
       eachAsset(probe, async (target, body) => {
         for (const [accepts, coding] of NEGOTIATIONS) {
@@ -57,26 +53,23 @@ export const assets: readonly Check[] = [
           if (response?.status === 200) compareDecoded(probe, request, response, body)
           const received = response && headerValue(response.headers, 'content-encoding')
           if (coding === undefined && received !== undefined)
-            probe.report(request, { expected: 'no content-encoding', received })
+            probe.report(request, differ('no content-encoding', received))
         }
       }),
   },
   {
     name: 'an unknown asset is 404',
-    roles: ['ssr'],
     run: (probe) =>
       probe.expectEach(['/assets/x', '/assets/x.js', '/assets/a/b', '/assets/manifest.json'], problem(404)),
   },
   {
     name: 'no path leads out of the assets',
-    roles: ['ssr'],
     async run(probe) {
       for (const path of TRAVERSALS) {
         const request = { target: `/assets/${path}` }
         const response = await probe.attempt(request, () => probe.connected((own) => own.exchange(request)))
         const { status = 404 } = response ?? {}
-        if (status < 300 || status >= 500)
-          probe.report(request, { expected: 'a 4xx', received: `status ${status}` })
+        if (status < 300 || status >= 500) probe.report(request, differ('a 4xx', `status ${status}`))
       }
     },
   },
@@ -86,9 +79,9 @@ export const assets: readonly Check[] = [
 function compareDecoded(probe: Probe, request: Request, response: Response, body: Buffer): void {
   const coding = headerValue(response.headers, 'content-encoding')
   try {
-    probe.report(request, ...compareBytes(body, decode(response.body, coding)))
+    probe.report(request, compareBytes(body, decode(response.body, coding)))
   } catch {
-    probe.report(request, { expected: `a body in ${coding}`, received: 'bytes that cannot be decoded' })
+    probe.report(request, differ(`a body in ${coding}`, 'bytes that cannot be decoded'))
   }
 }
 
@@ -100,8 +93,7 @@ function decode(body: Buffer, coding: string | undefined): Buffer {
 /** Runs for every asset with its bytes; a page without assets is a difference. */
 async function eachAsset(probe: Probe, use: (target: string, body: Buffer) => Promise<void>): Promise<void> {
   const targets = await probe.subject.assets()
-  if (targets.length === 0)
-    probe.report({ target: '/' }, { expected: 'assets in the page', received: 'none' })
+  if (targets.length === 0) probe.report({ target: '/' }, differ('assets in the page', 'none'))
   for (const target of targets) {
     const response = await probe.expect({ target }, asset(assetType(target)))
     if (response !== undefined) await use(target, response.body)

@@ -1,9 +1,8 @@
 import type { Connection } from '@startgrid/wire/client.ts'
 import { NoResponse } from '@startgrid/wire/reader.ts'
-import type { Request } from '@startgrid/wire/request.ts'
-import { headerValue } from '@startgrid/wire/request.ts'
+import { headerValue, type Request } from '@startgrid/wire/request.ts'
 import { type Expectation, otherMethod, refused } from '../expectation.ts'
-import { describeRequest } from '../finding.ts'
+import { describeRequest, differ } from '../finding.ts'
 import { type Check, GaveUp, type Probe } from '../probe.ts'
 import { plainRoute, UNKNOWN_PATH } from '../route.ts'
 
@@ -115,8 +114,8 @@ async function continueAfter(
     const closed = error instanceof NoResponse && (error.failure === 'closed' || error.failure === 'reset')
     if (closed) return
     if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
-    const findings = [{ expected: 'a closed or usable connection', received: error.message }]
-    probe.report(`GET after ${describeRequest(request)}`, ...findings)
+    const findings = differ('a closed or usable connection', error.message)
+    probe.report(`GET after ${describeRequest(request)}`, findings)
     if (error.failure === 'timeout') throw new GaveUp()
   }
 }

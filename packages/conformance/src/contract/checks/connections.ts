@@ -1,6 +1,7 @@
 import { headerValue, methodOf, type Request, requestBytes } from '@startgrid/wire/request.ts'
 import { authority } from '@startgrid/wire/target.ts'
 import { document, type Expectation, otherMethod, problem } from '../expectation.ts'
+import { differ } from '../finding.ts'
 import type { Check, Probe } from '../probe.ts'
 import { plainRoute, routesOf, UNKNOWN_PATH } from '../route.ts'
 
@@ -23,10 +24,7 @@ export const connections: readonly Check[] = [
           const closes = headerValue(response.headers, 'connection')?.toLowerCase() === 'close'
           if (!closes) await probe.expect({ target }, next, connection)
           else if (response.status === 200)
-            probe.report(request, {
-              expected: 'a connection that stays open',
-              received: 'connection: close',
-            })
+            probe.report(request, differ('a connection that stays open', 'connection: close'))
         })
       }
     },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '@startgrid/wire/request.ts'
 import { otherMethod, problem } from '../expectation.ts'
+import { differ } from '../finding.ts'
 import type { Check, Probe } from '../probe.ts'
 import { plainRoute, UNKNOWN_PATH } from '../route.ts'
 
@@ -14,7 +15,6 @@ const CREDENTIAL = 'c0nf0rmance-secret'
 export const log: readonly Check[] = [
   {
     name: 'every response has one line in the log, without its query',
-    needsLog: true,
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       const known = { target: `${target}?secret=1` }
@@ -25,17 +25,13 @@ export const log: readonly Check[] = [
       const refusal = await probe.expect(identified(posted, 'logged-post'), otherMethod())
       await probe.expect(identified(unknown, 'logged-404'), problem(404))
       await expectLine(probe, known, 'logged-get', { method: 'GET', path: target, status: 200 })
-      await expectLine(probe, posted, 'logged-post', {
-        method: 'POST',
-        path: target,
-        status: refusal?.status,
-      })
+      const { status } = refusal ?? {}
+      await expectLine(probe, posted, 'logged-post', { method: 'POST', path: target, status })
       await expectLine(probe, unknown, 'logged-404', { method: 'GET', path: UNKNOWN_PATH, status: 404 })
     },
   },
   {
     name: 'the log has the route as it is registered',
-    needsLog: true,
     async run(probe) {
       const target = probe.subject.role === 'hello' ? '/hello/somebody' : plainRoute(probe).target
       await probe.connected((connection) => connection.exchange(identified({ target }, 'logged-route')))
@@ -43,18 +39,12 @@ export const log: readonly Check[] = [
       const route = line?.route
       const start = target.replace('somebody', '')
       if (typeof route === 'string' && route.startsWith(start) && !route.includes('somebody')) return
-      probe.report(
-        { target },
-        {
-          expected: 'the route as it is registered, such as /hello/:name',
-          received: `route: ${JSON.stringify(route)}`,
-        },
-      )
+      const expected = 'the route as it is registered, such as /hello/:name'
+      probe.report({ target }, differ(expected, `route: ${JSON.stringify(route)}`))
     },
   },
   {
     name: 'the log has no credentials',
-    needsLog: true,
     async run(probe) {
       const { target, expected } = plainRoute(probe)
       const headers: Request['headers'] = [
@@ -63,19 +53,15 @@ export const log: readonly Check[] = [
       ]
       await probe.expect(identified({ target, headers }, 'logged-credentials'), expected)
       await linesOf(probe, 'logged-credentials')
-      const line = probe.subject
-        .log?.()
-        .split('\n')
-        .find((one) => one.includes(CREDENTIAL))
-      if (line === undefined) return
-      probe.report({ target, headers }, { expected: 'no credentials in the log', received: line })
+      const lines = probe.subject.log?.().split('\n') ?? []
+      const line = lines.find((one) => one.includes(CREDENTIAL))
+      if (line !== undefined) probe.report({ target, headers }, differ('no credentials in the log', line))
     },
   },
   {
     name: 'a response that the client did not wait for has a line in the log',
     roles: ['ssr'],
     needs: 'stream',
-    needsLog: true,
     async run(probe) {
       const request = { target: '/stream?items=1&delay=2000' }
       await probe.connected(async (connection) => {
@@ -87,17 +73,14 @@ export const log: readonly Check[] = [
   },
   {
     name: 'probes are not logged',
-    needsLog: true,
     async run(probe) {
       for (const target of ['/livez', '/readyz'])
         await probe.connected((connection) => connection.exchange(identified({ target }, 'logged-probe')))
-      const { target } = plainRoute(probe)
-      await probe.connected((connection) =>
-        connection.exchange(identified({ target }, 'logged-after-probes')),
-      )
+      const after = identified({ target: plainRoute(probe).target }, 'logged-after-probes')
+      await probe.connected((connection) => connection.exchange(after))
       await linesOf(probe, 'logged-after-probes')
       for (const line of readLines(probe, 'logged-probe'))
-        probe.report({ target: '/livez' }, { expected: 'no line in the log', received: JSON.stringify(line) })
+        probe.report({ target: '/livez' }, differ('no line in the log', JSON.stringify(line)))
     },
   },
 ]
@@ -111,18 +94,17 @@ async function expectLine(probe: Probe, request: Request, id: string, fields: Li
   const [line, ...others] = await linesOf(probe, id)
   if (line === undefined || others.length > 0) {
     const received = line === undefined ? 'none' : `${others.length + 1} lines`
-    return probe.report(request, { expected: `one line in the log with the requestId ${id}`, received })
+    return probe.report(request, differ(`one line in the log with the requestId ${id}`, received))
   }
   const text = JSON.stringify(line)
   const wrong = Object.keys(fields).filter((name) => line[name] !== fields[name])
   if (typeof line.ms !== 'number' || line.ms < 0) wrong.push('ms')
   if (typeof line.client !== 'string') wrong.push('client')
-  for (const name of wrong)
-    probe.report(request, {
-      expected: `a right ${name} in the log${name in fields ? `: ${fields[name]}` : ''}`,
-      received: text,
-    })
-  if (text.includes('secret=1')) probe.report(request, { expected: 'no query in the log', received: text })
+  for (const name of wrong) {
+    const right = name in fields ? `: ${fields[name]}` : ''
+    probe.report(request, differ(`a right ${name} in the log${right}`, text))
+  }
+  if (text.includes('secret=1')) probe.report(request, differ('no query in the log', text))
 }
 
 /** Waits until there is a line, and a little longer for a second one. */

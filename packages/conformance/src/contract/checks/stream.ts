@@ -4,7 +4,7 @@ import { ask } from '@startgrid/wire/client.ts'
 import type { Fragment, Response } from '@startgrid/wire/reader.ts'
 import type { Request } from '@startgrid/wire/request.ts'
 import { document } from '../expectation.ts'
-import { compareBytes, type Finding } from '../finding.ts'
+import { compareBytes, differ, type Finding } from '../finding.ts'
 import { assembleStream, productNames, withoutSecrets } from '../markup.ts'
 import type { Check, Probe } from '../probe.ts'
 
@@ -18,12 +18,10 @@ const EARLY_MS = 5
 /** On a busy machine, the shell may arrive together with the rest. */
 const ATTEMPTS = 3
 
-/** Lines about `/stream`. */
+/** Lines about `/stream`, for an ssr app that has it. */
 export const stream: readonly Check[] = [
   {
     name: 'the stream sends the shell before the slow part',
-    roles: ['ssr'],
-    needs: 'stream',
     async run(probe) {
       const request = { target: `/stream?items=${ITEMS}&delay=${DELAY}` }
       await expectOrder(probe, request, () => probe.expect(request, document(ITEMS)))
@@ -31,8 +29,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'a compressed stream sends the shell before the slow part, too',
-    roles: ['ssr'],
-    needs: 'stream',
     needsCompression: true,
     async run(probe) {
       const request: Request = {
@@ -45,8 +41,6 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'the slow part comes after the delay',
-    roles: ['ssr'],
-    needs: 'stream',
     async run(probe) {
       await expectDelay(probe, `/stream?items=${ITEMS}&delay=200`, 200)
       await expectDelay(probe, `/stream?items=${ITEMS}`, DEFAULT_DELAY)
@@ -54,15 +48,13 @@ export const stream: readonly Check[] = [
   },
   {
     name: 'the stream adds up to the document',
-    roles: ['ssr'],
-    needs: 'stream',
     async run(probe) {
       for (const items of [0, ITEMS, 200]) {
         const whole = await probe.expect({ target: `/?items=${items}` }, document(items))
         for (const delay of [0, 1, 50]) {
           const request = { target: `/stream?items=${items}&delay=${delay}` }
           const response = await probe.expect(request, document(items))
-          if (whole && response) probe.report(request, ...compareBytes(anonymous(whole), anonymous(response)))
+          if (whole && response) probe.report(request, compareBytes(anonymous(whole), anonymous(response)))
         }
       }
     },
@@ -80,7 +72,7 @@ async function expectOrder(
     findings = judgeOrder((await exchange())?.fragments, decode)
     if (findings.length === 0) return
   }
-  probe.report(request, ...findings)
+  probe.report(request, findings)
 }
 
 /** Bytes that came well before the end must be the shell with all products. The last bytes must be the recommendations. */
@@ -94,13 +86,10 @@ function judgeOrder(
   const parts = fragments.filter(({ at }) => at < end - DELAY / 2).map(({ bytes }) => bytes)
   const early = decode(Buffer.concat(parts)).toString('utf8')
   const slow = product((ITEMS + 3) % PRODUCTS).name
-  if (productNames(early).length !== ITEMS) {
-    return [
-      { expected: 'the shell with all products before the slow part', received: 'everything at the end' },
-    ]
-  }
+  if (productNames(early).length !== ITEMS)
+    return differ('the shell with all products before the slow part', 'everything at the end')
   if (!early.includes(slow)) return []
-  return [{ expected: `the slow part (${slow}) after the delay`, received: 'it came with the shell' }]
+  return differ(`the slow part (${slow}) after the delay`, 'it came with the shell')
 }
 
 /** What can be decoded of the first part of a gzip stream. */
@@ -114,13 +103,8 @@ async function expectDelay(probe: Probe, target: string, delay: number): Promise
   const response = await probe.expect({ target }, document(ITEMS))
   const end = response?.fragments.at(-1)?.at ?? Number.POSITIVE_INFINITY
   if (end - start >= delay - EARLY_MS) return
-  probe.report(
-    { target },
-    {
-      expected: `the end of the document after ${delay} ms`,
-      received: `the end after ${Math.round(end - start)} ms`,
-    },
-  )
+  const received = `the end after ${Math.round(end - start)} ms`
+  probe.report({ target }, differ(`the end of the document after ${delay} ms`, received))
 }
 
 function anonymous(response: Response): Buffer {
