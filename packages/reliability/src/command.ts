@@ -9,8 +9,9 @@ import { isRunning, listenersOf } from '@startgrid/machine/processes.ts'
 import { startCommand } from '@startgrid/servers/command.ts'
 import { versionOf } from '@startgrid/servers/program.ts'
 import { ask } from './clients.ts'
+import type { Row } from './finding.ts'
 import { findRoutes, type Named, type Routes, type Server } from './routes.ts'
-import { type Fault, type Finding, type OnFindings, Subject, tryFaults } from './subject.ts'
+import { type Fault, type OnFindings, Subject, tryFaults } from './subject.ts'
 
 /** How anybody's server is started and stopped. */
 export interface CommandOptions extends Pick<Subject, 'stopping' | 'nginx' | 'signal'> {
@@ -56,7 +57,7 @@ class CommandSubject extends Subject {
 export interface Survey {
   /** Such as `Node 24.11.1`; undefined if nobody knows. */
   readonly runtime: string | undefined
-  readonly findings: readonly Finding[]
+  readonly findings: readonly Row[]
 }
 
 /**

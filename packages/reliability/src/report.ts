@@ -1,18 +1,18 @@
 import { left, markdownTable, tableOf } from '@startgrid/cli/table.ts'
 import { plural, wrap } from '@startgrid/cli/text.ts'
 import type { Survey } from './command.ts'
-import type { Finding } from './subject.ts'
+import type { Row } from './finding.ts'
 
 /** What was found in a server, for people and for programs. */
 
-const ROW = 16
+const COLUMN = 16
 const WORD = 10
 
 /** A line or more, of 80 columns. */
-export function formatFinding({ row, kind, word, text }: Finding): string {
-  const head = row.padEnd(ROW)
-  if (kind === 'not tested') return wrap(`${head}not tested: ${text}`, ' '.repeat(ROW))
-  return wrap(`${head}${word.padEnd(WORD)}${text}`, ' '.repeat(ROW + WORD))
+export function formatFinding({ row, kind, word, text }: Row): string {
+  const head = row.padEnd(COLUMN)
+  if (kind === 'not tested') return wrap(`${head}not tested: ${text}`, ' '.repeat(COLUMN))
+  return wrap(`${head}${word.padEnd(WORD)}${text}`, ' '.repeat(COLUMN + WORD))
 }
 
 /** `2 faults found in 84 s. node server.js, Node 24.11.1`, below an empty line. */
@@ -24,7 +24,7 @@ export function formatEnd(command: string, { runtime, findings }: Survey, second
 }
 
 /** An app in a line, and whatever is not in order in it. Ends with a line feed. */
-export function formatApp(name: string, findings: readonly Finding[]): string {
+export function formatApp(name: string, findings: readonly Row[]): string {
   const wrong = findings.filter(({ kind }) => kind === 'fault' || kind === 'warning')
   const tried = findings.filter(({ kind }) => kind !== 'not tested').length
   const said = `${plural(faultsOf(wrong).length, 'fault')}, ${plural(tried, 'row')} tried`
@@ -34,9 +34,9 @@ export function formatApp(name: string, findings: readonly Finding[]): string {
 /** For a comment on a pull request. */
 export function formatMarkdown(command: string, survey: Survey, seconds: number): string {
   const columns = [
-    left<Finding>('tried', 0, ({ row }) => row),
-    left<Finding>('result', 0, ({ kind, word }) => (kind === 'fault' ? `**${word}**` : word)),
-    left<Finding>('seen', 0, ({ text }) => text.replaceAll('|', '\\|')),
+    left<Row>('tried', 0, ({ row }) => row),
+    left<Row>('result', 0, ({ kind, word }) => (kind === 'fault' ? `**${word}**` : word)),
+    left<Row>('seen', 0, ({ text }) => text.replaceAll('|', '\\|')),
   ]
   return `${markdownTable(tableOf(survey.findings, columns), 0)}\n${formatEnd(command, survey, seconds)}`
 }
@@ -47,6 +47,6 @@ export function formatJson(command: string, { runtime, findings }: Survey, secon
   return JSON.stringify({ command, runtime: runtime ?? null, seconds, findings: told }, null, 2)
 }
 
-export function faultsOf(findings: readonly Finding[]): Finding[] {
+export function faultsOf(findings: readonly Row[]): Row[] {
   return findings.filter(({ kind }) => kind === 'fault')
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { oneLine } from '@startgrid/cli/text.ts'
 import { type Address, claimPort, formatAddress } from '@startgrid/nginx/address.ts'
 import type { Nginx } from '@startgrid/nginx/find.ts'
 import { startNginx } from '@startgrid/nginx/instance.ts'
@@ -8,6 +7,7 @@ import { type MainOptions, renderMain, renderTemporaryPaths } from '@startgrid/n
 import type { Patience } from '@startgrid/wire/client.ts'
 import { formatTarget, type Target } from '@startgrid/wire/target.ts'
 import { ask, type ClientsOptions, openLink, outcomeOf, type Seen, startClients } from './clients.ts'
+import { certain, confirmed, type Finding, found, type Row } from './finding.ts'
 import type { Routes, Server } from './routes.ts'
 
 /** A server under one fault, and what is known of it. Whatever was started through it ends with it. */
@@ -75,12 +75,12 @@ export abstract class Subject {
   }
 
   /** @param what it went through @returns a finding if it has ended, or serves nobody */
-  async missing(row: Row, server: Server, what: string): Promise<Finding | undefined> {
+  async missing(server: Server, what: string): Promise<Finding | undefined> {
     const reason = server.whyEnded()
-    if (reason !== undefined) return row.certain('dies', `after ${what}: ${reason}`)
+    if (reason !== undefined) return certain('dies', `after ${what}: ${reason}`)
     const { seen } = await this.probe(server)
     if (seen.error === undefined) return undefined
-    return row.found('hangs', `${this.routes.health} gets ${outcomeOf(seen)} after ${what}`)
+    return found('hangs', `${this.routes.health} gets ${outcomeOf(seen)} after ${what}`)
   }
 
   /** Ends what still runs. */
@@ -110,75 +110,9 @@ server {
 `
 }
 
-/** What was seen of a server under a fault. */
-export interface Finding {
-  /** What was tried: `slow reader`. */
-  readonly row: string
-  readonly kind: 'ok' | 'warning' | 'fault' | 'not tested'
-  /** What it does, in a word: `lost`, `grows`, `ok`. */
-  readonly word: string
-  /** A sentence with a figure. */
-  readonly text: string
-  /** No busy machine explains it. */
-  readonly isCertain?: true
-}
-
-/** What was tried, by the name of its row in a report. */
-export class Row {
-  readonly name: string
-
-  constructor(name: string) {
-    this.name = name
-  }
-
-  found(word: string, text: string): Finding {
-    return { row: this.name, kind: 'fault', word, text }
-  }
-
-  /** The server has ended, or a count is wrong. */
-  certain(word: string, text: string): Finding {
-    return { ...this.found(word, text), isCertain: true }
-  }
-
-  warned(text: string): Finding {
-    return { row: this.name, kind: 'warning', word: 'warning', text }
-  }
-
-  fine(text: string): Finding {
-    return { row: this.name, kind: 'ok', word: 'ok', text }
-  }
-
-  untested(text: string): Finding {
-    return { row: this.name, kind: 'not tested', word: 'not tested', text }
-  }
-
-  /** @param problems a sentence each @param right what it does if there is none */
-  judged(problems: Iterable<string>, right: string): readonly Finding[] {
-    const found = [...problems].map((problem) => this.certain('fails', problem))
-    return found.length > 0 ? found : [this.fine(right)]
-  }
-
-  /** What a busy machine may explain counts if it is found three times in a row; so does an attempt that fails. */
-  async confirmed(attempt: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> {
-    let suspects: readonly string[] | undefined
-    for (let left = 2; ; left--) {
-      const seen = await attempt().catch((error: unknown) => this.found('fails', oneLine(error)))
-      const doubted = [seen].flat().filter(({ kind, isCertain }) => kind === 'fault' && !isCertain)
-      const again = doubted.filter(({ row }) => suspects?.includes(row) ?? true)
-      if (left === 0 || again.length === 0) {
-        const isOnce = (one: Finding) => doubted.includes(one) && !again.includes(one)
-        const asWarning = ({ row, text }: Finding) => new Row(row).warned(`not every time: ${text}`)
-        return [seen].flat().map((one) => (isOnce(one) ? asWarning(one) : one))
-      }
-      suspects = again.map(({ row }) => row)
-    }
-  }
-}
-
 /** Tries one thing. It may begin anew with what the subject starts: nothing of an earlier try is left. */
 export type Attempt<Tried extends Subject = Subject> = (
   subject: Tried,
-  row: Row,
 ) => Promise<Finding | readonly Finding[]>
 
 /** A failure that happens in production, and what a server must do then: rows of a report, and a part of docs/reliability.md. */
@@ -192,7 +126,7 @@ export interface Fault<Tried extends Subject = Subject> {
 }
 
 /** Called with what a fault has found. @param done of all faults, 0 to 1 */
-export type OnFindings = (findings: readonly Finding[], done: number) => void
+export type OnFindings = (findings: readonly Row[], done: number) => void
 
 /**
  * Tries faults: three at once, because most of their time is waiting, and then those that want to be alone.
@@ -203,8 +137,8 @@ export async function tryFaults<Tried extends Subject>(
   faults: readonly Fault<Tried>[],
   open: () => Tried,
   { signal, hasCopies, onFindings }: { signal: AbortSignal; hasCopies: boolean; onFindings: OnFindings },
-): Promise<readonly Finding[]> {
-  const seen = new Map<Fault<Tried>, readonly Finding[]>()
+): Promise<readonly Row[]> {
+  const seen = new Map<Fault<Tried>, readonly Row[]>()
   let told = 0
   const work = async (some: Iterable<Fault<Tried>>) => {
     for (const fault of some) {
@@ -225,12 +159,11 @@ export async function tryFaults<Tried extends Subject>(
 export async function tryFault<Tried extends Subject>({ rows }: Fault<Tried>, subject: Tried) {
   const { signal } = subject
   const interruption = signal.aborted ? Promise.resolve() : once(signal, 'abort')
-  const findings: Finding[] = []
+  const findings: Row[] = []
   for (const [name, attempt] of Object.entries(rows)) {
     if (signal.aborted) break
-    const row = new Row(name)
-    const found = row.confirmed(() => attempt(subject, row).finally(() => subject.end()))
-    findings.push(...(await Promise.race([found, interruption.then(() => [])])))
+    const tried = confirmed(name, () => attempt(subject).finally(() => subject.end()))
+    findings.push(...(await Promise.race([tried, interruption.then(() => [])])))
   }
   await subject.end()
   return signal.aborted ? [] : findings

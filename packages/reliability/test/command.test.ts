@@ -7,16 +7,15 @@ import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
 import type { startClients } from '../src/clients.ts'
 import { OF_APPS } from '../src/faults/apps.ts'
+import { certain, confirmed, fine, found, untested } from '../src/finding.ts'
 import { formatApp, formatFinding, formatMarkdown } from '../src/report.ts'
 import { findRoutes, type Named } from '../src/routes.ts'
-import { type Attempt, Row, Subject, tryFaults } from '../src/subject.ts'
+import { type Attempt, Subject, tryFaults } from '../src/subject.ts'
 
 /** The command line, how faults are tried, and how anybody's server is read. */
 
 const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 const run = (...args: readonly string[]) => startNode([CLI, ...args]).ended
-
-const row = new Row('slow reader')
 
 const BAD = `'${process.execPath}' '${import.meta.dirname}/bad/src/server.ts'`
 
@@ -121,27 +120,26 @@ test('a response without end is no health, and a server without health cannot be
 
 test('what a busy machine explains counts three times in a row, a crash at once', async () => {
   let count = 0
-  const often = (wrong: number, finding = row.found('hangs', 'It hung.')) => {
+  const often = (wrong: number, finding = found('hangs', 'It hung.')) => {
     count = 0
-    return row.confirmed(async () => [++count <= wrong ? finding : row.fine('It is fine.')])
+    return confirmed('slow reader', async () => [++count <= wrong ? finding : fine('It is fine.')])
   }
   assert.deepEqual([(await often(2))[0]?.kind, count], ['ok', 3])
   assert.deepEqual([(await often(3))[0]?.kind, count], ['fault', 3])
-  assert.deepEqual([(await often(1, row.certain('dies', 'It died.')))[0]?.kind, count], ['fault', 1])
+  assert.deepEqual([(await often(1, certain('dies', 'It died.')))[0]?.kind, count], ['fault', 1])
 })
 
 test('a report: 80 columns, and a table for a comment', () => {
-  const findings = [
-    row.found('grows', `+401 MB while one client did not read /${'export '.repeat(12)}`),
-    new Row('upload').untested('no path|that takes one'),
-  ]
+  const grows = `+401 MB while one client did not read /${'export '.repeat(12)}`
+  const first = { row: 'slow reader', ...found('grows', grows) }
+  const findings = [first, { row: 'upload', ...untested('no path|that takes one') }]
   for (const finding of findings)
     assert.ok(
       formatFinding(finding)
         .split('\n')
         .every((line) => line.length <= 80),
     )
-  assert.match(formatFinding(findings[0] ?? row.fine('')), /^slow reader {5}grows {5}\+401 MB while/)
+  assert.match(formatFinding(first), /^slow reader {5}grows {5}\+401 MB while/)
   const table = formatMarkdown('node server.js', { runtime: 'Node 26.1.0', findings }, 84)
   assert.match(table, /^\| slow reader \| \*\*grows\*\* +\| \+401/m)
   assert.match(table, /\| no path\\\|that takes one/)
@@ -173,8 +171,8 @@ async function trial(attempt: Attempt, signal = new AbortController().signal) {
 }
 
 test('an error is a fault, and an interruption ends a fault that waits for ever', async () => {
-  assert.deepEqual(await trial(async (_, row) => row.fine('Yes.')), ['ok: Yes.', 'ok: Yes.'])
-  const [first] = await trial(async (subject, row) => row.fine(String(await subject.start())))
+  assert.deepEqual(await trial(async () => fine('Yes.')), ['ok: Yes.', 'ok: Yes.'])
+  const [first] = await trial(async (subject) => fine(String(await subject.start())))
   assert.equal(first, 'fault: No such server')
   const interruption = new AbortController()
   const forEver = () => {
@@ -196,10 +194,11 @@ test('clients end with their fault, also when it throws', { timeout: 120_000 }, 
 })
 
 test('an app is a line, and what is not in order in it', () => {
-  const [fine, found] = [new Row('abort').fine('It lives.'), new Row('stop').found('lost', '5 of 5 requests')]
-  assert.equal(formatApp('node/hello', [fine]), 'node/hello: 0 faults, 1 row tried\n')
+  const lives = { row: 'abort', ...fine('It lives.') }
+  const loses = { row: 'stop', ...found('lost', '5 of 5 requests') }
+  assert.equal(formatApp('node/hello', [lives]), 'node/hello: 0 faults, 1 row tried\n')
   assert.match(
-    formatApp('njs/hello', [fine, found]),
+    formatApp('njs/hello', [lives, loses]),
     /^njs\/hello: 1 fault, 2 rows tried\nstop +lost +5 of 5 requests\n$/,
   )
 })

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '@startgrid/wire/request.ts'
 import { leave } from '../clients.ts'
+import { certain, type Finding, fine, untested } from '../finding.ts'
 import { countFiles, type Server, uploadOf } from '../routes.ts'
-import type { Fault, Finding, Row, Subject } from '../subject.ts'
+import type { Subject } from '../subject.ts'
 
 /** Clients that leave in one way before files are counted, and the files of these that must stay open, twice in a row, for a finding. */
 const LEAVING = 20
@@ -16,14 +17,12 @@ interface Way {
 }
 
 /** Clients that leave at any moment cost a server nothing that lasts. */
-export const abort: Fault = { name: 'abort', rows: { abort: tryAbort, upload: tryUpload } }
-
-async function tryAbort(subject: Subject, row: Row): Promise<Finding> {
+export async function tryAbort(subject: Subject): Promise<Finding> {
   const { headers, page, download = page, stream, slow } = subject.routes
   const way = (when: string, path: string, after: Way['after']): Way => {
     return { what: `requests of ${path} that were left ${when}`, request: { target: path, headers }, after }
   }
-  return judge(subject, row, [
+  return judge(subject, [
     way('before the response', page.path, 0),
     way('amid the response', download.path, 'bytes'),
     ...(slow ? [way('before the response', slow.path, 0)] : []),
@@ -31,15 +30,16 @@ async function tryAbort(subject: Subject, row: Row): Promise<Finding> {
   ])
 }
 
-async function tryUpload(subject: Subject, row: Row): Promise<Finding> {
+/** The same amid what they send. */
+export async function tryUpload(subject: Subject): Promise<Finding> {
   const { headers, upload } = subject.routes
-  if (upload === undefined) return row.untested('no path that takes one (--upload /path)')
+  if (upload === undefined) return untested('no path that takes one (--upload /path)')
   // A tenth of it; then the server has time to open what it needs.
   const request = uploadOf(upload, headers, 'a'.repeat(90_000), 900_000)
-  return judge(subject, row, [{ what: `uploads to ${upload.path}`, request, after: 15 }])
+  return judge(subject, [{ what: `uploads to ${upload.path}`, request, after: 15 }])
 }
 
-async function judge(subject: Subject, row: Row, ways: readonly Way[]): Promise<Finding> {
+async function judge(subject: Subject, ways: readonly Way[]): Promise<Finding> {
   const server = await subject.start()
   for (const { what, request, after } of ways) {
     for (let asked = 0; asked < 5; asked++) await subject.probe(server)
@@ -57,12 +57,12 @@ async function judge(subject: Subject, row: Row, ways: readonly Way[]): Promise<
     }
     const [first = 0, second = 0, third = 0] = open
     if (second - first >= KEPT && third - second >= KEPT)
-      return row.certain('keeps', `${third - first} files or sockets stay open after ${2 * LEAVING} ${what}`)
-    const missing = await subject.missing(row, server, `${2 * LEAVING} ${what}`)
+      return certain('keeps', `${third - first} files or sockets stay open after ${2 * LEAVING} ${what}`)
+    const missing = await subject.missing(server, `${2 * LEAVING} ${what}`)
     if (missing !== undefined) return missing
   }
   const count = ways.length * 2 * LEAVING
-  return row.fine(`${count} clients left by close and reset: it lives, serves, and holds no more files`)
+  return fine(`${count} clients left by close and reset: it lives, serves, and holds no more files`)
 }
 
 /** A server needs a moment to see that clients have left; one whose handlers go on, longer. @returns open files, then or after 8 s */

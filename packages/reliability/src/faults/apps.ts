@@ -1,20 +1,27 @@
 import type { AppSubject } from '../app.ts'
-import type { Fault, Finding } from '../subject.ts'
+import type { Finding } from '../finding.ts'
+import type { Fault } from '../subject.ts'
 import { ANY } from './any.ts'
-import { failingHandler, silentHandler } from './handlers.ts'
-import { overload, timeLimits } from './limits.ts'
-import { refusedStart, uncaught } from './process.ts'
+import { tryFailing, trySilent } from './handlers.ts'
+import { tryLimits, tryOverload } from './limits.ts'
+import { tryStarts, tryUncaught } from './process.ts'
 import { tryUnderWay } from './stop.ts'
 
-/** With `SHUTDOWN_DELAY_MS`, load balancers may go on to send new connections for a while. */
-const drain: Fault<AppSubject> = { name: 'drain', rows: { drain: tryDrain } }
+/** What needs the settings, the failing routes or the log of an app of the grid. */
+const OWN: readonly Fault<AppSubject>[] = [
+  { name: 'drain', rows: { drain: tryDrain } },
+  { name: 'time-limits', rows: { 'time-limits': tryLimits } },
+  { name: 'uncaught', rows: { uncaught: tryUncaught } },
+  { name: 'failing-handler', rows: { 'failing-handler': tryFailing } },
+  { name: 'silent-handler', rows: { 'silent-handler': trySilent } },
+  { name: 'overload', isAlone: true, rows: { overload: tryOverload } },
+  { name: 'refused-start', rows: { 'refused-start': tryStarts } },
+]
 
+export const OF_APPS: readonly Fault<AppSubject>[] = [...ANY, ...OWN]
+
+/** With `SHUTDOWN_DELAY_MS`, load balancers may go on to send new connections for a while. */
 async function tryDrain(subject: AppSubject): Promise<Finding[]> {
   subject.stopping = { graceMs: 30_000, drainDelayMs: 3_000 }
   return (await tryUnderWay(subject)).map((one) => ({ ...one, row: `drain ${one.row}` }))
 }
-
-/** What needs the settings, the failing routes or the log of an app of the grid. */
-const OWN = [drain, timeLimits, uncaught, failingHandler, silentHandler, overload, refusedStart]
-
-export const OF_APPS: readonly Fault<AppSubject>[] = [...ANY, ...OWN]

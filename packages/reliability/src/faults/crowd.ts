@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fault, Finding, Row, Subject } from '../subject.ts'
+import { type Finding, fine, warned } from '../finding.ts'
+import type { Subject } from '../subject.ts'
 
 /** Clients that open a connection for each request. */
 const CLIENTS = 300
@@ -8,9 +9,7 @@ const CLIENTS = 300
 const PROBE_MS = 10_000
 
 /** More clients than it can serve: it is slow, and no more than that. */
-export const crowd: Fault = { name: 'crowd', isAlone: true, rows: { crowd: tryCrowd } }
-
-async function tryCrowd(subject: Subject, row: Row): Promise<Finding> {
+export async function tryCrowd(subject: Subject): Promise<Finding> {
   const { headers, health, page } = subject.routes
   const server = await subject.start()
   let served = 0
@@ -34,9 +33,9 @@ async function tryCrowd(subject: Subject, row: Row): Promise<Finding> {
   }
   await Promise.race([crowd.stop(), sleep(30_000, undefined, { ref: false })])
   const what = `${CLIENTS} clients at a time asked for ${page.path}`
-  const missing = await subject.missing(row, server, what)
+  const missing = await subject.missing(server, what)
   if (missing !== undefined) return missing
-  if (silence > 0) return row.warned(`${health} does not respond within ${PROBE_MS / 1_000} s while ${what}`)
+  if (silence > 0) return warned(`${health} does not respond within ${PROBE_MS / 1_000} s while ${what}`)
   const seconds = (longest / 1_000).toFixed(1)
-  return row.fine(`${what}: ${served} responses, ${health} within ${seconds} s, and it serves afterwards`)
+  return fine(`${what}: ${served} responses, ${health} within ${seconds} s, and it serves afterwards`)
 }

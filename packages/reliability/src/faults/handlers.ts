@@ -6,7 +6,7 @@ import { createProblem } from '@startgrid/shared/problem.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import type { AppSubject } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
-import type { Fault, Row } from '../subject.ts'
+import { judged, untested } from '../finding.ts'
 
 const SECRET = 'secret'
 
@@ -31,32 +31,21 @@ const HANGS = { path: '/hangs', does: 'never responds', status: 503, cause: '"st
 const STALLS = { path: '/stalls', does: 'stops amid its response', status: undefined, cause: '"status":200' }
 
 /** Only one handler fails: its client learns nothing else, the log line has the request id, and other clients are served. */
-export const failingHandler: Fault<AppSubject> = {
-  name: 'failing-handler',
-  rows: { 'failing-handler': tryFailing },
-}
-
-async function tryFailing(subject: AppSubject, row: Row) {
+export async function tryFailing(subject: AppSubject) {
   const { runtime } = subject.app
-  if (runtime === 'nginx') return row.untested('NGINX itself responds and logs if a handler of njs fails')
+  if (runtime === 'nginx') return untested('NGINX itself responds and logs if a handler of njs fails')
   // Only failures are logged.
   const problems = await judgeFailures(subject, 'warn', runtime === 'node' ? FAILING : FAILING.slice(0, 2))
-  return row.judged(problems, 'its client learns nothing but the status, and the log has the cause')
+  return judged(problems, 'its client learns nothing but the status, and the log has the cause')
 }
 
 /** A handler that waits for something that never comes is given up, so that its client and its connection are free. */
-export const silentHandler: Fault<AppSubject> = {
-  name: 'silent-handler',
-  rows: { 'silent-handler': trySilent },
-}
-
-async function trySilent(subject: AppSubject, row: Row) {
+export async function trySilent(subject: AppSubject) {
   const { runtime } = subject.app
-  if (runtime === 'nginx')
-    return row.untested('NGINX itself ends a handler of njs for which no event is left')
+  if (runtime === 'nginx') return untested('NGINX itself ends a handler of njs for which no event is left')
   // What is given up has the line of its response. Bun itself closes a connection whose body stops, after `idleTimeout`, and says nothing.
   const problems = await judgeFailures(subject, 'info', runtime === 'bun' ? [HANGS] : [HANGS, STALLS])
-  return row.judged(problems, 'it is given up')
+  return judged(problems, 'it is given up')
 }
 
 /** Makes every handler fail, one after the other, and looks at what clients and operators see. */

@@ -5,8 +5,9 @@ import { mean } from '@startgrid/stats/moments.ts'
 import { tQuantile } from '@startgrid/stats/student.ts'
 import type { Request } from '@startgrid/wire/request.ts'
 import { hammer, watch } from '../clients.ts'
+import { certain, type Finding, fine, found, untested, warned } from '../finding.ts'
 import { countFiles, type Server } from '../routes.ts'
-import type { Fault, Finding, Row, Subject } from '../subject.ts'
+import type { Subject } from '../subject.ts'
 
 /** Requests before the first look: a runtime grows while it becomes warm. */
 const WARM = { count: 8_000, ms: 5_000 }
@@ -21,11 +22,8 @@ const UNDECIDED = 4 * LEAST
 /** Bytes of a stream that must be read. Less than half of them must be in memory. */
 const STREAM_LEAST = 100e6
 
-/** What was served is forgotten. */
-export const keep: Fault = { name: 'keep', rows: { memory: tryRequests, 'stream memory': tryStream } }
-
-/** A leak on every path shows soonest where most requests are served; one on some pages shows only there. */
-async function tryRequests(subject: Subject, row: Row): Promise<Finding> {
+/** What was served is forgotten. A leak on every path shows soonest where most requests are served; one on some pages shows only there. */
+export async function tryRequests(subject: Subject): Promise<Finding> {
   const server = await subject.start()
   const { headers, pages, health } = subject.routes
   const requests = pages.map(({ path }) => ({ target: path, headers }))
@@ -41,17 +39,16 @@ async function tryRequests(subject: Subject, row: Row): Promise<Finding> {
     if (ofPages.isKept || ofPages.high > most.high) [most, path] = [ofPages, 'its pages']
   }
   const reason = server.whyEnded()
-  if (reason !== undefined) return row.certain('dies', `under ${sent} requests in turn: ${reason}`)
+  if (reason !== undefined) return certain('dies', `under ${sent} requests in turn: ${reason}`)
   await sleep(300)
   const open = countFiles(server) - files
-  if (open > sent / 50)
-    return row.found('keeps', `${open} more files or sockets are open after ${sent} requests`)
-  if (Number.isNaN(most.value)) return row.untested('its memory cannot be read here')
+  if (open > sent / 50) return found('keeps', `${open} more files or sockets are open after ${sent} requests`)
+  if (Number.isNaN(most.value)) return untested('its memory cannot be read here')
   const kB = (bytes: number) => (bytes / 1_024).toFixed(1)
   const said = `${kB(most.value)} KB (${kB(most.low)}–${kB(most.high)}) per request`
-  if (most.isKept) return row.certain('keeps', `${said} of ${path}, again and again`)
-  if (most.high > UNDECIDED) return row.warned(`undecided: ${said} after ${sent} requests`)
-  return row.fine(`keeps at most ${kB(Math.max(most.high, LEAST))} KB per request (${sent} requests)`)
+  if (most.isKept) return certain('keeps', `${said} of ${path}, again and again`)
+  if (most.high > UNDECIDED) return warned(`undecided: ${said} after ${sent} requests`)
+  return fine(`keeps at most ${kB(Math.max(most.high, LEAST))} KB per request (${sent} requests)`)
 }
 
 /** Memory after so many requests. */
@@ -108,10 +105,10 @@ function slopeOf(levels: readonly Level[]): { value: number; low: number; high: 
 }
 
 /** What a long stream has sent is no longer needed. */
-async function tryStream(subject: Subject, row: Row): Promise<Finding> {
+export async function tryStream(subject: Subject): Promise<Finding> {
   const { headers, stream, download } = subject.routes
   const path = stream ?? (download !== undefined && download.bytes > 10e6 ? download.path : undefined)
-  if (path === undefined) return row.untested('no path that streams (--stream /path)')
+  if (path === undefined) return untested('no path that streams (--stream /path)')
   const { target, pids } = await subject.start()
   const before = currentMemory(pids()) ?? 0
   let most = before
@@ -123,8 +120,8 @@ async function tryStream(subject: Subject, row: Row): Promise<Finding> {
   // A busy machine needs longer, but not for what comes in drops.
   if (bytes > STREAM_LEAST / 12 && bytes < STREAM_LEAST) bytes = (await read(60_000)).bytes
   clearInterval(timer)
-  if (bytes < STREAM_LEAST) return row.untested(`${path} sends too little to tell: less than 100 MB`)
+  if (bytes < STREAM_LEAST) return untested(`${path} sends too little to tell: less than 100 MB`)
   const grown = most - before
   const said = `+${formatMegabytes(grown)} MB while a client read ${formatMegabytes(bytes)} MB of ${path}`
-  return grown > bytes / 2 ? row.found('keeps', said) : row.fine(said)
+  return grown > bytes / 2 ? found('keeps', said) : fine(said)
 }

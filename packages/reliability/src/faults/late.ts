@@ -3,8 +3,9 @@ import { plural } from '@startgrid/cli/text.ts'
 import { type Header, headerValue, type Request } from '@startgrid/wire/request.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { Client, type Watched, watch } from '../clients.ts'
+import { certain, type Finding, fine, found, untested, warned } from '../finding.ts'
 import { EVENTS } from '../routes.ts'
-import type { Fault, Finding, Row, Subject } from '../subject.ts'
+import type { Subject } from '../subject.ts'
 
 /** Milliseconds for which a stream is watched, and the parts that must arrive meanwhile for a comparison. */
 const WATCH_MS = 3_500
@@ -13,12 +14,10 @@ const PARTS = 4
 /** Milliseconds by which a connection must outlive what it promised: a request may be on its way. */
 const MARGIN_MS = 500
 
-/** What a server promises comes, and when it is of use. */
-export const late: Fault = { name: 'late', rows: { stream: tryStream, 'keep-alive': tryPromise } }
-
-async function tryStream(subject: Subject, row: Row): Promise<Finding> {
+/** A stream comes when it is of use. */
+export async function tryStream(subject: Subject): Promise<Finding> {
   const { headers, stream } = subject.routes
-  if (stream === undefined) return row.untested('no path that streams (--stream /path)')
+  if (stream === undefined) return untested('no path that streams (--stream /path)')
   const { target } = await subject.start()
   const see = (where: Target, ...own: Header[]) => {
     const request = { target: stream, headers: [...headers, ['accept', `${EVENTS}, */*`], ...own] }
@@ -26,20 +25,20 @@ async function tryStream(subject: Subject, row: Row): Promise<Finding> {
   }
   const [plain, zipped] = [await see(target), await see(target, ['accept-encoding', 'gzip, br'])]
   const isEvents = headerValue(plain.headers, 'content-type')?.startsWith(EVENTS) === true
-  const say = (text: string) => (isEvents ? row.found('late', text) : row.warned(text))
+  const say = (text: string) => (isEvents ? found('late', text) : warned(text))
   const [last = 0] = plain.arrivals.slice(-1)
   const events = plain.body.split(/\r?\n\r?\n/).length - 1
   if (isEvents && events >= PARTS && plain.arrivals.length < PARTS && last > 1_000)
     return say(`${events} events of ${stream} arrive in ${times(plain)} after ${Math.round(last)} ms`)
   if (plain.arrivals.length < PARTS)
-    return row.untested(`${stream} sends fewer than ${PARTS} parts in ${WATCH_MS / 1_000} s`)
+    return untested(`${stream} sends fewer than ${PARTS} parts in ${WATCH_MS / 1_000} s`)
   const said = `${stream} arrives in ${times(plain)}`
   if (isHeld(plain, zipped)) return say(`${said}, and in ${times(zipped)} with accept-encoding: gzip`)
-  if (subject.nginx === undefined) return row.fine(`${said}, in ${times(zipped)} with gzip`)
+  if (subject.nginx === undefined) return fine(`${said}, in ${times(zipped)} with gzip`)
   const proxied = await see(await subject.front(target))
   if (isHeld(plain, proxied))
-    return row.warned(`${said}, and in ${times(proxied)} behind NGINX: send x-accel-buffering: no`)
-  return row.fine(`${said}, in ${times(zipped)} with gzip and in ${times(proxied)} behind NGINX`)
+    return warned(`${said}, and in ${times(proxied)} behind NGINX: send x-accel-buffering: no`)
+  return fine(`${said}, in ${times(zipped)} with gzip and in ${times(proxied)} behind NGINX`)
 }
 
 const times = ({ arrivals }: Watched) => plural(arrivals.length, 'part')
@@ -49,13 +48,14 @@ function isHeld({ arrivals }: Watched, { arrivals: others }: Watched): boolean {
   return others.length < arrivals.length / 2
 }
 
-async function tryPromise(subject: Subject, row: Row): Promise<Finding> {
+/** A kept connection lives as long as its server says. */
+export async function tryPromise(subject: Subject): Promise<Finding> {
   const { headers, health } = subject.routes
   const server = await subject.start()
   const { seen } = await subject.probe(server)
   const promised = promiseOf(seen.headers ?? [])
-  if (promised === 0) return row.untested('it promises nothing (keep-alive: timeout=)')
-  if (promised > 75) return row.untested(`it promises ${promised} s, which takes too long`)
+  if (promised === 0) return untested('it promises nothing (keep-alive: timeout=)')
+  if (promised > 75) return untested(`it promises ${promised} s, which takes too long`)
   const lives = Array.from({ length: 8 }, async (_, index) => {
     await sleep(250 * index)
     const client = new Client(server.target)
@@ -68,12 +68,12 @@ async function tryPromise(subject: Subject, row: Row): Promise<Finding> {
     return performance.now() - beganAt
   })
   const seconds = Math.min(...(await Promise.all(lives))) / 1_000
-  const missing = await subject.missing(row, server, `${promised} s without a request`)
+  const missing = await subject.missing(server, `${promised} s without a request`)
   if (missing !== undefined) return missing
   if (seconds >= promised + MARGIN_MS / 1_000)
-    return row.fine(`lives longer than the ${promised} s that it promises`)
+    return fine(`lives longer than the ${promised} s that it promises`)
   const said = `closed after ${seconds.toFixed(2)} s, and promised ${promised} s`
-  return row.certain('lost', `${said}: a request on its way is lost`)
+  return certain('lost', `${said}: a request on its way is lost`)
 }
 
 /** Seconds; 0 for none. */

@@ -3,13 +3,11 @@ import { NEVER_SHED } from '@startgrid/grid/launcher.ts'
 import { headerValue } from '@startgrid/wire/request.ts'
 import type { AppSubject } from '../app.ts'
 import { ask, outcomeOf, type Seen } from '../clients.ts'
-import type { Fault, Row } from '../subject.ts'
+import { judged, untested } from '../finding.ts'
 import { openSenders } from './slow.ts'
 
 /** Clients that send one byte per second hold connections for hours unless they are cut off. */
-export const timeLimits: Fault<AppSubject> = { name: 'time-limits', rows: { 'time-limits': tryLimits } }
-
-async function tryLimits(subject: AppSubject, row: Row) {
+export async function tryLimits(subject: AppSubject) {
   const { app, routes } = subject
   const problems: string[] = []
   const { target } = await subject.launch({ env: NEVER_SHED })
@@ -25,7 +23,7 @@ async function tryLimits(subject: AppSubject, row: Row) {
   // NGINX limits only the time between two reads of a body, and Bun only the time without a byte.
   const body = app.runtime === 'node' ? judge('half a body', 90) : undefined
   await Promise.all([judge('half a request', 45), body])
-  return row.judged(problems, 'heads and bodies at a byte per second are cut off')
+  return judged(problems, 'heads and bodies at a byte per second are cut off')
 }
 
 /** Pages that must be served after the first refusal. */
@@ -35,15 +33,9 @@ const SERVED = 5
 const PATIENCE_S = 30
 
 /** More clients than an app can serve: it refuses pages early, serves the others and probes, and recovers when the clients leave. */
-export const overload: Fault<AppSubject> = {
-  name: 'overload',
-  isAlone: true,
-  rows: { overload: tryOverload },
-}
-
-async function tryOverload(subject: AppSubject, row: Row) {
+export async function tryOverload(subject: AppSubject) {
   const { app } = subject
-  if (app.role !== 'ssr') return row.untested('only pages are shed')
+  if (app.role !== 'ssr') return untested('only pages are shed')
   // On any machine, the pages of all clients take several times as long.
   const { target, child } = await subject.launch({ env: { MAX_QUEUE_WAIT_MS: '100' } })
   // njs renders ten times slower, and cannot refuse so many.
@@ -74,5 +66,5 @@ async function tryOverload(subject: AppSubject, row: Row) {
     problems.add('After the overload no page is served.'),
   )
   if (child.exitCode !== null) problems.add(`It ended with ${child.exitCode}.`)
-  return row.judged(problems, 'some pages are refused, others and probes are served')
+  return judged(problems, 'some pages are refused, others and probes are served')
 }

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuSeconds } from '@startgrid/machine/processes.ts'
 import type { Header, Request } from '@startgrid/wire/request.ts'
 import { send } from '../clients.ts'
+import { certain, type Finding, fine } from '../finding.ts'
 import { type Routes, type Server, uploadOf } from '../routes.ts'
-import type { Fault, Finding, Row, Subject } from '../subject.ts'
+import type { Subject } from '../subject.ts'
 
 /** A request that has killed or stopped a server somewhere. */
 interface Input extends Request {
@@ -18,11 +19,9 @@ const LATER_MS = 250
 const TOGETHER = 10
 
 /** Requests that no browser sends: it lives, and serves others. */
-export const odd: Fault = { name: 'odd', isAlone: true, rows: { odd: tryInputs } }
-
-async function tryInputs(subject: Subject, row: Row): Promise<readonly Finding[]> {
+export async function tryInputs(subject: Subject): Promise<readonly Finding[]> {
   const { deadly = [], health, page } = subject.routes
-  const findings: Finding[] = deadly.map((what) => row.certain('dies', what))
+  const findings: Finding[] = deadly.map((what) => certain('dies', what))
   const inputs = inputsFor(subject.routes)
   let server = await subject.start()
   // The slowest: a limit for a server that is slow by itself, and for a busy machine. Nobody notices 60 ms.
@@ -40,15 +39,15 @@ async function tryInputs(subject: Subject, row: Row): Promise<readonly Finding[]
       const said = wait >= HEALTH_MS ? 'does not respond' : `waits for ${Math.round(wait)} ms`
       const beside = `${Math.ceil(baseline)} ms beside plain requests`
       // It was tried three times.
-      findings.push(row.certain('hangs', `${input.what}: ${health} ${said}, and ${beside}`))
+      findings.push(certain('hangs', `${input.what}: ${health} ${said}, and ${beside}`))
     }
     await sleep(LATER_MS)
     if (server.whyEnded() === undefined) continue
-    findings.push(await nameDeadly(subject, row, group))
+    findings.push(await nameDeadly(subject, group))
     server = await startAnew(subject)
   }
   if (findings.length > 0) return findings
-  return [row.fine(`${inputs.length} odd requests: it lives, and ${health} responds meanwhile`)]
+  return [fine(`${inputs.length} odd requests: it lives, and ${health} responds meanwhile`)]
 }
 
 /** What hangs may use a core, and the next one would be accused of that. */
@@ -98,15 +97,15 @@ async function waitBeside(subject: Subject, server: Server, input: Request): Pro
 }
 
 /** Which of several inputs has ended it: each is sent to a fresh start, the last one first. */
-async function nameDeadly(subject: Subject, row: Row, suspects: readonly Input[]): Promise<Finding> {
+async function nameDeadly(subject: Subject, suspects: readonly Input[]): Promise<Finding> {
   for (const input of suspects.toReversed()) {
     const server = await startAnew(subject)
     await waitBeside(subject, server, input)
     await sleep(LATER_MS)
     const reason = server.whyEnded()
-    if (reason !== undefined) return row.certain('dies', `${input.what}: ${reason}`)
+    if (reason !== undefined) return certain('dies', `${input.what}: ${reason}`)
   }
-  return row.certain('dies', `amid ${suspects.length} odd requests, but of none of them alone`)
+  return certain('dies', `amid ${suspects.length} odd requests, but of none of them alone`)
 }
 
 const LONG = 15_000

@@ -5,7 +5,7 @@ import { LaunchError, type LaunchOptions, type Startable } from '@startgrid/grid
 import { openConnection } from '@startgrid/wire/client.ts'
 import type { AppSubject } from '../app.ts'
 import { PATIENCE } from '../clients.ts'
-import type { Fault, Row } from '../subject.ts'
+import { judged, untested } from '../finding.ts'
 
 /** The signals that tell fixtures/preload/uncaught.ts what to do. */
 const CAUSES = [
@@ -14,12 +14,10 @@ const CAUSES = [
 ] as const
 
 /** After an error outside a request, the state of the process is unknown. So the app logs it, finishes its responses, and exits. */
-export const uncaught: Fault<AppSubject> = { name: 'uncaught', rows: { uncaught: tryUncaught } }
-
-async function tryUncaught(subject: AppSubject, row: Row) {
-  if (subject.app.runtime === 'nginx') return row.untested('a script of njs runs only inside a request')
+export async function tryUncaught(subject: AppSubject) {
+  if (subject.app.runtime === 'nginx') return untested('a script of njs runs only inside a request')
   const problems = await Promise.all(CAUSES.map((cause) => judgeCause(subject, cause)))
-  return row.judged(problems.flat(), 'it logs the cause, finishes its responses, and ends with 1')
+  return judged(problems.flat(), 'it logs the cause, finishes its responses, and ends with 1')
 }
 
 async function judgeCause(
@@ -55,9 +53,7 @@ async function judgeCause(
 }
 
 /** An app that cannot start says why once, in words, and does not hang or print a stack. */
-export const refusedStart: Fault<AppSubject> = { name: 'refused-start', rows: { 'refused-start': tryStarts } }
-
-async function tryStarts(subject: AppSubject, row: Row) {
+export async function tryStarts(subject: AppSubject) {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port } = taken.address() as AddressInfo
@@ -67,7 +63,7 @@ async function tryStarts(subject: AppSubject, row: Row) {
     ...(await judgeStart(subject, "As role 'nobody'", {}, { ...subject.app, role: 'nobody' })),
   ]
   taken.close()
-  return row.judged(problems, 'it says why in a sentence, and ends with 1')
+  return judged(problems, 'it says why in a sentence, and ends with 1')
 }
 
 async function judgeStart(subject: AppSubject, how: string, options: LaunchOptions, app?: Startable) {

@@ -3,7 +3,8 @@ import { formatMegabytes } from '@startgrid/cli/numbers.ts'
 import { currentMemory } from '@startgrid/machine/processes.ts'
 import type { Target } from '@startgrid/wire/target.ts'
 import { outcomeOf, send, watch } from '../clients.ts'
-import type { Fault, Finding, Row, Subject } from '../subject.ts'
+import { certain, type Finding, fine, found, untested } from '../finding.ts'
+import type { Subject } from '../subject.ts'
 
 /** Connections of each kind: fewer than 100 in all, where some servers stop to accept. */
 const SENDERS = 30
@@ -20,22 +21,20 @@ type Kind = keyof typeof KINDS
 /** Bytes by which one client may make memory grow, by reading nothing. */
 const GROWTH = 100e6
 
-/** Clients that are slow hold nobody up, and are no burden. */
-export const slow: Fault = { name: 'slow', rows: { 'slow senders': trySenders, 'slow reader': tryReader } }
-
-async function trySenders(subject: Subject, row: Row): Promise<Finding> {
+/** Clients that send slowly hold nobody up. */
+export async function trySenders(subject: Subject): Promise<Finding> {
   const all = Object.keys(KINDS) as Kind[]
   const together = await waitBeside(subject, all)
   const count = `${SENDERS * all.length} silent and half-sent connections`
   const { health } = subject.routes
   if (typeof together === 'number')
-    return row.fine(`${count}: ${health} responds within ${Math.ceil(together)} ms`)
+    return fine(`${count}: ${health} responds within ${Math.ceil(together)} ms`)
   for (const kind of all) {
     const alone = await waitBeside(subject, [kind])
     if (typeof alone === 'string')
-      return row.found('hangs', `${health} gets ${alone} beside ${SENDERS} connections that send ${kind}`)
+      return found('hangs', `${health} gets ${alone} beside ${SENDERS} connections that send ${kind}`)
   }
-  return row.found('hangs', `${health} gets ${together} beside ${count}`)
+  return found('hangs', `${health} gets ${together} beside ${count}`)
 }
 
 /** Opens connections of each kind, which are slow until they are closed. */
@@ -77,7 +76,8 @@ async function waitBeside(subject: Subject, kinds: readonly Kind[]): Promise<num
   }
 }
 
-async function tryReader(subject: Subject, row: Row): Promise<Finding> {
+/** One that does not read is no burden. */
+export async function tryReader(subject: Subject): Promise<Finding> {
   const { headers, download, stream } = subject.routes
   // What is shorter cannot grow by so much.
   const paths = [stream, download !== undefined && download.bytes > 10e6 ? download.path : undefined]
@@ -95,13 +95,12 @@ async function tryReader(subject: Subject, row: Row): Promise<Finding> {
     socket.destroy()
     const reason = whyEnded()
     const what = `while one client did not read ${path}`
-    if (reason !== undefined) return row.certain('dies', `${what}: ${reason}`)
-    if (grown > GROWTH) return row.found('grows', `+${formatMegabytes(grown)} MB ${what}`)
+    if (reason !== undefined) return certain('dies', `${what}: ${reason}`)
+    if (grown > GROWTH) return found('grows', `+${formatMegabytes(grown)} MB ${what}`)
     const { bytes } = await watch(target, request, { ms: 3_000, bytes: 1.2 * GROWTH })
     if (bytes > longest) [longest, last] = [bytes, path]
   }
-  if (longest > GROWTH)
-    return row.fine(`memory grows by less than 100 MB while one client does not read ${last}`)
+  if (longest > GROWTH) return fine(`memory grows by less than 100 MB while one client does not read ${last}`)
   const size = `${(longest / 1e6).toFixed(longest < 1e6 ? 3 : 0)} MB`
-  return row.untested(`no response of over 100 MB, ${last} has ${size} (--path /export)`)
+  return untested(`no response of over 100 MB, ${last} has ${size} (--path /export)`)
 }

@@ -3,8 +3,9 @@ import { formatPercent } from '@startgrid/cli/numbers.ts'
 import { until } from '@startgrid/cli/until.ts'
 import { isRunning } from '@startgrid/machine/processes.ts'
 import { ask, Client, NEVER, outcomeOf, REFUSED, type Seen, send, watch } from '../clients.ts'
+import { certain, type Finding, fine, found, untested, warned } from '../finding.ts'
 import type { Server } from '../routes.ts'
-import { type Fault, type Finding, Row, type Subject } from '../subject.ts'
+import type { Subject } from '../subject.ts'
 import { KINDS } from './slow.ts'
 
 /** Clients ask again at once over a link of so many milliseconds one way. */
@@ -13,13 +14,8 @@ const LINK_MS = 15
 /** A person waits for so long without a complaint. */
 const SOON_MS = 2_000
 
-const kept = new Row('kept')
-
-/** An orchestrator ends a server that is in use. */
-export const stop: Fault = { name: 'stop', rows: { stop: tryUnderWay, 'half-sent': tryHalfSent } }
-
-/** @returns what became of requests under way, on kept and on new connections, and of the process */
-export async function tryUnderWay(subject: Subject, row = new Row('stop')): Promise<Finding[]> {
+/** An orchestrator ends a server that is in use. @returns what became of requests under way, on kept and on new connections, and of the process */
+export async function tryUnderWay(subject: Subject): Promise<Finding[]> {
   const { routes, stopping, keepsIdle } = subject
   const { headers, slow } = routes
   const server = await subject.start()
@@ -62,27 +58,27 @@ export async function tryUnderWay(subject: Subject, row = new Row('stop')): Prom
   for (const client of idle) client.close()
   const link = `requests on kept connections over a link of ${LINK_MS} ms`
   const advice = ' were cut off or refused at SIGTERM: say connection: close first'
-  const ofKept = judgeLoss(kept, cut, asked, link, advice)
+  const ofKept = judgeLoss(cut, asked, link, advice)
   return [
-    judgeUnderWay(row, slow?.path, lost, late.length),
-    ...(stopping.drainDelayMs === 0 ? [] : [refused]),
-    cut === 0 || keepsIdle ? ofKept : kept.warned(ofKept.text),
-    exit,
+    { row: 'stop', ...judgeUnderWay(slow?.path, lost, late.length) },
+    ...(stopping.drainDelayMs === 0 ? [] : [{ row: 'newcomers', ...refused }]),
+    { row: 'kept', ...(cut === 0 || keepsIdle ? ofKept : warned(ofKept.text)) },
+    { row: 'exit', ...exit },
   ]
 }
 
 /** @param what `GETs` @param how they were lost */
-function judgeLoss(row: Row, lost: number, count: number, what: string, how = ' got no response'): Finding {
-  if (lost > 0) return row.found('lost', `${lost} of ${count} ${what}${how}`)
+function judgeLoss(lost: number, count: number, what: string, how = ' got no response'): Finding {
+  if (lost > 0) return found('lost', `${lost} of ${count} ${what}${how}`)
   // The upper limit of a share of which nothing was seen.
   const most = formatPercent(Math.min(1, 3 / Math.max(1, count)))
-  return row.fine(`none of ${count} ${what} was lost (at most ${most})`)
+  return fine(`none of ${count} ${what} was lost (at most ${most})`)
 }
 
-function judgeUnderWay(row: Row, path: string | undefined, lost: number, count: number): Finding {
-  if (path === undefined) return row.untested('no path takes longer than 150 ms (--slow /path)')
-  if (count === 0) return row.untested(`${path} is too fast to be under way at SIGTERM (--slow /path)`)
-  return judgeLoss(row, lost, count, `requests of ${path} that were under way at SIGTERM`)
+function judgeUnderWay(path: string | undefined, lost: number, count: number): Finding {
+  if (path === undefined) return untested('no path takes longer than 150 ms (--slow /path)')
+  if (count === 0) return untested(`${path} is too fast to be under way at SIGTERM (--slow /path)`)
+  return judgeLoss(lost, count, `requests of ${path} that were under way at SIGTERM`)
 }
 
 /** As a load balancer does that has not heard of it yet. */
@@ -94,7 +90,7 @@ async function askNewcomers({ routes }: Subject, { target }: Server, ms: number)
     if (error !== undefined) lost++
     await sleep(20)
   }
-  return judgeLoss(new Row('newcomers'), lost, asked, `new connections in ${ms / 1_000} s after SIGTERM`)
+  return judgeLoss(lost, asked, `new connections in ${ms / 1_000} s after SIGTERM`)
 }
 
 /** @returns when */
@@ -113,30 +109,29 @@ async function endOf({ pid }: Server, deadline: number): Promise<number | undefi
   return performance.now() - beganAt
 }
 
-function stillRuns(row: Row, graceMs: number, how: string): Finding {
-  return row.found('hangs', `it still runs ${graceMs / 1_000} s after SIGTERM${how}`)
+function stillRuns(graceMs: number, how: string): Finding {
+  return found('hangs', `it still runs ${graceMs / 1_000} s after SIGTERM${how}`)
 }
 
 /** Waits for its end, from its last response on, and looks what lives on without the process that was started. */
 async function judgeExit(server: Server, graceMs: number): Promise<Finding> {
-  const row = new Row('exit')
   const ms = await endOf(server, performance.now() + graceMs)
-  if (ms === undefined) return stillRuns(row, graceMs, ' and its last response')
+  if (ms === undefined) return stillRuns(graceMs, ' and its last response')
   for (let waited = 0; waited < graceMs && server.pids().length > 0; waited += 50) await sleep(50)
   const { length } = server.pids()
   if (length > 0) {
     const { error } = await ask(server.target, '/', { timeoutMs: 3_000 })
     const still = error?.failure === 'refused' ? 'live on' : 'live on, and serve'
     const said = `${length} of its processes ${still} after SIGTERM to the one that was started`
-    return row.certain('orphans', said)
+    return certain('orphans', said)
   }
   const seconds = (ms / 1_000).toFixed(ms < 1_000 ? 2 : 1)
   const said = `it exits ${seconds} s after its last response, with idle connections open`
-  return ms > SOON_MS ? row.warned(said) : row.fine(said)
+  return ms > SOON_MS ? warned(said) : fine(said)
 }
 
 /** Clients that have begun something, and never go on. */
-async function tryHalfSent(subject: Subject, row: Row): Promise<Finding> {
+export async function tryHalfSent(subject: Subject): Promise<Finding> {
   const { graceMs } = subject.stopping
   const server = await subject.start()
   const halves = Object.entries(KINDS).map(([what, of]) => ({ what, socket: send(server.target, of('/')) }))
@@ -149,22 +144,20 @@ async function tryHalfSent(subject: Subject, row: Row): Promise<Finding> {
     ms ??= await endOf(server, performance.now() + 1_000)
   }
   ms ??= await endOf(server, beganAt + SOON_MS + graceMs)
-  if (ms === undefined) return stillRuns(row, graceMs, ', although all clients have left')
-  if (reason !== '') return row.warned(`it waits for a client that has sent ${reason} when it is stopped`)
-  return row.fine('half-sent and silent connections do not keep it from ending')
+  if (ms === undefined) return stillRuns(graceMs, ', although all clients have left')
+  if (reason !== '') return warned(`it waits for a client that has sent ${reason} when it is stopped`)
+  return fine('half-sent and silent connections do not keep it from ending')
 }
 
 /** A release: two copies behind NGINX are stopped and started again in turn. */
-export const restart: Fault = { name: 'restart', rows: { 'start again': tryRestart } }
-
-async function tryRestart(subject: Subject, row: Row): Promise<Finding> {
+export async function tryRestart(subject: Subject): Promise<Finding> {
   const { routes, nginx } = subject
   const { graceMs } = subject.stopping
-  if (nginx === undefined) return row.untested('no NGINX on this machine')
+  if (nginx === undefined) return untested('no NGINX on this machine')
   const first = await subject.start()
   const { elsewhere } = subject
   if (elsewhere !== undefined)
-    return row.untested(`it listens on ${elsewhere}, whatever PORT says, so there is no second copy`)
+    return untested(`it listens on ${elsewhere}, whatever PORT says, so there is no second copy`)
   const second = await subject.start()
   const target = await subject.front(first.target, second.target)
   const { path, status } = routes.page
@@ -179,7 +172,7 @@ async function tryRestart(subject: Subject, row: Row): Promise<Finding> {
   for (const copy of [first, second]) {
     terminate(copy)
     const ms = await endOf(copy, performance.now() + graceMs)
-    if (ms === undefined) return stillRuns(row, graceMs, ': NGINX goes on to ask on its connections')
+    if (ms === undefined) return stillRuns(graceMs, ': NGINX goes on to ask on its connections')
     const { port } = copy.target as { port: number }
     // A connection of another program may have the port for a moment.
     const isBack = () => subject.start(port).then(Boolean, () => false)
@@ -189,5 +182,5 @@ async function tryRestart(subject: Subject, row: Row): Promise<Finding> {
   }
   await clients.stop()
   const what = 'GETs through NGINX while two copies were stopped and started in turn'
-  return judgeLoss(row, lost, responded + lost, what, `: GET ${path}: ${how}`)
+  return judgeLoss(lost, responded + lost, what, `: GET ${path}: ${how}`)
 }
