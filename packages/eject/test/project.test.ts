@@ -17,9 +17,13 @@ const source = readSource()
 
 const BIOME = join(ROOT, 'node_modules/.bin/biome')
 
-function make(app: App, options: readonly Option[] = []) {
+/** @param named an app, or its name */
+function make(named: App | string, options: readonly Option[] = []) {
+  const app = APPS.find((one) => one === named || one.name === named)
+  ok(app)
   const files = makeProject(source, { app, name: '@acme/tea_shop', options })
   return {
+    app,
     files,
     manifest: JSON.parse(files.get('package.json') ?? ''),
     read: (path: string) => files.get(path) ?? '',
@@ -45,38 +49,25 @@ for (const app of APPS) {
 
   test(`${app.name} has all that it imports, and nothing of another role or of this repository`, () => {
     const { files, manifest } = make(app)
-    const lost = [...files].flatMap(([path, text]) =>
-      /^recipes\/|(?<!\.tsx?)$/.test(path)
-        ? []
-        : listImports(text)
-            .filter((from) => !isThere(path, from))
-            .map((from) => `${path}: ${from}`),
-    )
-    deepEqual(lost, [])
-    const imported = [...files].flatMap(([path, text]) =>
-      [...text.matchAll(/'([#.]\S+)'/g)].map(([, from = '']) =>
-        from.startsWith('.') ? posix.join(posix.dirname(path), from) : from.slice(1),
-      ),
-    )
+    const imported = new Set<string>()
+    for (const [path, text] of files) {
+      for (const [, from = ''] of text.matchAll(/'([#.]\S+)'/g))
+        imported.add(from.startsWith('.') ? posix.join(posix.dirname(path), from) : from.slice(1))
+      if (/^(?!recipes\/).*\.tsx?$/.test(path))
+        for (const from of listImports(text)) ok(isThere(path, from), `${path}: ${from}`)
+    }
+    const others = ['hello', 'ssr', 'status', 'role'].filter((role) => role !== app.role)
     const isEntry =
       /server(?:\.\w+)?\.ts$|shared\/page\/(?:dev|env\.d|vite\.config|entry-server|\w+\/(?:page|client))\.tsx?$/
-    deepEqual(
-      [...files.keys()].filter(
-        (path) => /^(?:src|shared)\/.*\.tsx?$/.test(path) && !isEntry.test(path) && !imported.includes(path),
-      ),
-      [],
-    )
-    const others = ['hello', 'ssr', 'status', 'role'].filter((role) => role !== app.role)
-    deepEqual(
-      [...files.keys()].filter((path) =>
-        others.some((role) => /^(?:src|test)\//.test(path) && posix.basename(path).startsWith(`${role}.`)),
-      ),
-      [],
-    )
-    equal(
-      [...files.keys()].some((path) => path.startsWith('shared/page/')),
-      app.role === 'ssr',
-    )
+    const paths = [...files.keys()]
+    for (const path of paths) {
+      const isUsed = isEntry.test(path) || imported.has(path)
+      ok(isUsed || !/^(?:src|shared)\/.*\.tsx?$/.test(path), `nothing imports ${path}`)
+      const isOther = others.some((role) => posix.basename(path).startsWith(`${role}.`))
+      ok(!isOther || !/^(?:src|test)\//.test(path), `${path} is of another role`)
+    }
+    const hasPage = paths.some((path) => path.startsWith('shared/page/'))
+    equal(hasPage, app.role === 'ssr')
     for (const [path, text] of files)
       doesNotMatch(text.replace(/^Copied from .*$/m, ''), /startgrid|workspace:|catalog:|\{\{\w+\}\}/i, path)
     for (const range of Object.values({ ...manifest.dependencies, ...manifest.devDependencies }))
@@ -103,29 +94,22 @@ for (const app of APPS) {
       if (!path.startsWith('recipes/')) continue
       const [packages = []] = installedBy(text)
       // npm install leaves a package where it is: in devDependencies, which an image has not.
-      deepEqual(
-        packages.filter((name) => name in manifest.devDependencies),
-        [],
-        path,
-      )
+      for (const name of packages) ok(!(name in manifest.devDependencies), `${path} installs ${name}`)
       const known = new Set([...packages, ...Object.keys(manifest.dependencies)])
       for (const from of listImports(text)) {
         const name = packageOf(from)
         ok(name === undefined || known.has(name), `${path} imports ${from}`)
         ok(!from.startsWith('.') || files.has(posix.join('src', from)), `${path} imports ${from}`)
-        ok(
-          !from.startsWith('#') || files.has(from.slice(1)) || from === '#shared/page/server.js',
-          `${path} imports ${from}`,
-        )
+        const isBuilt = from === '#shared/page/server.js'
+        ok(!from.startsWith('#') || isBuilt || files.has(from.slice(1)), `${path} imports ${from}`)
       }
     }
   })
 }
 
 test('a role is one replacement, and a server without its text is refused', () => {
-  const [app] = APPS.filter(({ name }) => name === 'express/status')
-  ok(app)
-  match(make(app).read('src/server.ts'), /^import \{ status as routes \} from '\.\/status\.ts'$/m)
+  const { app, read } = make('express/status')
+  match(read('src/server.ts'), /^import \{ status as routes \} from '\.\/status\.ts'$/m)
   const files = { ...source.files, 'apps/express/src/server.ts': '// another one\n' }
   throws(
     () => makeProject({ ...source, files }, { app, name: 'a', options: [] }),
@@ -226,9 +210,7 @@ test('a container may do nothing that it need not, and is reached from this mach
 })
 
 test('NGINX in front of a project is configured as it is here', () => {
-  const app = APPS.find(({ name }) => name === 'express/ssr')
-  ok(app)
-  const { files, read } = make(app, ['nginx'])
+  const { files, read } = make('express/ssr', ['nginx'])
   const config = read('nginx/nginx.conf')
   match(
     config,
@@ -240,15 +222,8 @@ test('NGINX in front of a project is configured as it is here', () => {
 })
 
 test('options add, and change nothing but the server, the manifest and how it is started', () => {
-  const app = APPS.find(({ name }) => name === 'express/hello')
-  ok(app)
-  const plain = make(app).files
-  const whole = make(app, Object.keys(OPTIONS) as Option[]).files
-  deepEqual(
-    [...plain]
-      .filter(([path, text]) => whole.get(path) !== text)
-      .map(([path]) => path)
-      .sort(),
-    ['Dockerfile', 'README.md', 'package.json', 'src/server.ts'],
-  )
+  const plain = make('express/hello').files
+  const whole = make('express/hello', Object.keys(OPTIONS) as Option[]).files
+  const changed = [...plain.keys()].filter((path) => whole.get(path) !== plain.get(path))
+  deepEqual(changed.sort(), ['Dockerfile', 'README.md', 'package.json', 'src/server.ts'])
 })
