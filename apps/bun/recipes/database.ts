@@ -5,6 +5,7 @@ import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { parseRequest } from '#shared/problem.ts'
+import { retryLocked } from '#shared/sqlite.ts'
 import { readJson } from '../src/read-json.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
@@ -15,7 +16,7 @@ const MIGRATIONS = [
   'alter table teas add column grams integer not null default 0',
 ]
 
-// Each call of SQLite stops this process until it is done, and while another process writes, until the timeout.
+// Each call of SQLite stops this process until it is done.
 export const database = ({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABASE_FILE: string }) => {
   const db = new Database(DATABASE_FILE)
   db.run('pragma busy_timeout = 5000') // milliseconds to wait for one that migrates
@@ -24,7 +25,7 @@ export const database = ({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABAS
   for (const migration of MIGRATIONS.slice(done)) db.run(migration)
   db.run(`pragma user_version = ${Math.max(done, MIGRATIONS.length)}; commit`) // a newer app may have done more
   db.run('pragma journal_mode = wal')
-  db.run('pragma busy_timeout = 50') // who reads does not wait; who writes gets 503 after 50 ms
+  db.run('pragma busy_timeout = 0') // who reads does not wait for another process; who writes does so by `retryLocked`
   lifecycle.addCheck('database', () => {
     using file = new Database(DATABASE_FILE, { readonly: true }) // `db` would not see that it was deleted
     file.query('select id from teas').get()
@@ -35,7 +36,8 @@ export const database = ({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABAS
     '/teas': {
       POST: async (request: Request) => {
         const { name, grams } = parseRequest(Tea, await readJson(request))
-        const { lastInsertRowid: id } = db.run('insert into teas (name, grams) values (?, ?)', [name, grams])
+        const insert = () => db.run('insert into teas (name, grams) values (?, ?)', [name, grams])
+        const { lastInsertRowid: id } = await retryLocked(insert)
         return Response.json({ id, name, grams }, { status: 201, headers: { location: `/teas/${id}` } })
       },
     },

@@ -4,7 +4,7 @@ import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { parseRequest } from '#shared/problem.ts'
-import { openDatabase } from '#shared/sqlite.ts'
+import { openDatabase, retryLocked } from '#shared/sqlite.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
@@ -19,10 +19,10 @@ export function database({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABAS
   const select = db.prepare('select id, name, grams from teas where id = ?')
 
   return Router()
-    .post('/teas', (request, response) => {
+    .post('/teas', async (request, response) => {
       if (request.is(['json', '+json']) === false) throw createError(415) // a form of another site
       const { name, grams } = parseRequest(Tea, request.body)
-      const { lastInsertRowid: id } = insert.run(name, grams)
+      const { lastInsertRowid: id } = await retryLocked(() => insert.run(name, grams))
       response.status(201).location(`/teas/${id}`).json({ id, name, grams })
     })
     .get('/teas/:id', (request, response) => {

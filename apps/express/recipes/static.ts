@@ -1,11 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import express, { type Response, Router } from 'express'
-import { closeFile } from '#shared/files.ts'
+import { closeFile, POLICY } from '#shared/files.ts'
 
 const root = fileURLToPath(new URL('../public', import.meta.url))
-
-/** Lets HTML files load their scripts, styles and images. The policy of the other routes allows nothing. */
-const POLICY = "default-src 'self'; frame-ancestors 'none'"
 
 const setHeaders = (response: Response) => {
   closeFile(response)

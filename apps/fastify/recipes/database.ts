@@ -1,6 +1,6 @@
 // Add to Settings in shared/config.ts `DATABASE_FILE: z.string()`, and a value for tests to `createOptions` in shared/testing/app.ts.
 import { type FastifyPluginAsyncTypebox, Type } from '@fastify/type-provider-typebox'
-import { openDatabase } from '#shared/sqlite.ts'
+import { openDatabase, retryLocked } from '#shared/sqlite.ts'
 
 const NewTea = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100 }),
@@ -24,7 +24,7 @@ export const database: FastifyPluginAsyncTypebox<{ DATABASE_FILE: string }> = as
 
   app.post('/teas', { schema: { body: NewTea } }, async (request, reply) => {
     const { name, grams } = request.body
-    const { lastInsertRowid: id } = insert.run(name, grams)
+    const { lastInsertRowid: id } = await retryLocked(() => insert.run(name, grams))
     return reply
       .code(201)
       .header('location', `/teas/${id}`)

@@ -2,12 +2,9 @@
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync } from 'fastify'
-import { onFile } from '#shared/files.ts'
+import { onFile, POLICY } from '#shared/files.ts'
 
 const root = fileURLToPath(new URL('../public', import.meta.url))
-
-/** Lets HTML files load their scripts, styles and images. The policy of the other routes allows nothing. */
-const POLICY = "default-src 'self'; frame-ancestors 'none'"
 
 export const staticFiles: FastifyPluginAsync = async (app) => {
   await app.register(fastifyStatic, {

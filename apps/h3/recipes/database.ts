@@ -3,7 +3,7 @@ import { getRouterParam, H3, HTTPError, readValidatedBody } from 'h3'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { requireJson } from '#shared/media-type.ts'
-import { openDatabase } from '#shared/sqlite.ts'
+import { openDatabase, retryLocked } from '#shared/sqlite.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
@@ -21,7 +21,7 @@ export function database({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABAS
     .post('/teas', async (event) => {
       requireJson(event.req.headers) // h3's readers take any type
       const { name, grams } = await readValidatedBody(event, Tea)
-      const { lastInsertRowid: id } = insert.run(name, grams)
+      const { lastInsertRowid: id } = await retryLocked(() => insert.run(name, grams))
       event.res.status = 201
       event.res.headers.set('location', `/teas/${id}`)
       return { id, name, grams }

@@ -1,6 +1,5 @@
 import { deepEqual, equal, match } from 'node:assert/strict'
 import { test } from 'node:test'
-import { SECURITY_HEADERS } from '#shared/security.ts'
 import { createOptions } from '#shared/testing/app.ts'
 import { createApp } from '../src/app.ts'
 import { hello } from '../src/hello.ts'
@@ -12,12 +11,6 @@ test('greets in text and in JSON', async () => {
   equal(await response.text(), 'Hello World!')
   match(response.headers.get('content-type') ?? '', /^text\/plain; ?charset=utf-8$/i)
   deepEqual(await (await app.request('/json')).json(), { hello: 'world' })
-})
-
-test('a request without a server has the headers and the id that a client gets', async () => {
-  const { headers } = await app.request('/json', { headers: { 'x-request-id': 'r-1' } })
-  for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, 'x-request-id': 'r-1' }))
-    equal(headers.get(name), value)
 })
 
 test('greets by name', async () => {

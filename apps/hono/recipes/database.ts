@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { requireJson } from '#shared/media-type.ts'
 import { parseRequest } from '#shared/problem.ts'
-import { openDatabase } from '#shared/sqlite.ts'
+import { openDatabase, retryLocked } from '#shared/sqlite.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
@@ -25,9 +25,9 @@ export function database({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABAS
       '/teas',
       validator('header', requireJson),
       validator('json', (value) => parseRequest(Tea, value)),
-      (c) => {
+      async (c) => {
         const { name, grams } = c.req.valid('json')
-        const { lastInsertRowid: id } = insert.run(name, grams)
+        const { lastInsertRowid: id } = await retryLocked(() => insert.run(name, grams))
         return c.json({ id: Number(id), name, grams }, 201, { location: `/teas/${id}` })
       },
     )

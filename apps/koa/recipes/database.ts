@@ -3,7 +3,7 @@ import Router from '@koa/router'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { parseRequest } from '#shared/problem.ts'
-import { openDatabase } from '#shared/sqlite.ts'
+import { openDatabase, retryLocked } from '#shared/sqlite.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
 
@@ -18,10 +18,10 @@ export function database({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABAS
   const select = db.prepare('select id, name, grams from teas where id = ?')
 
   return new Router()
-    .post('/teas', (ctx) => {
+    .post('/teas', async (ctx) => {
       if (ctx.is('json', '+json') === false) ctx.throw(415) // a form of another site
       const { name, grams } = parseRequest(Tea, ctx.request.body)
-      const { lastInsertRowid: id } = insert.run(name, grams)
+      const { lastInsertRowid: id } = await retryLocked(() => insert.run(name, grams))
       ctx.status = 201
       ctx.set('location', `/teas/${id}`)
       ctx.body = { id, name, grams }

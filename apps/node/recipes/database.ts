@@ -3,7 +3,7 @@ import createError from 'http-errors'
 import { z } from 'zod'
 import type { AppOptions } from '#shared/app-options.ts'
 import { parseRequest } from '#shared/problem.ts'
-import { openDatabase } from '#shared/sqlite.ts'
+import { openDatabase, retryLocked } from '#shared/sqlite.ts'
 import { type Route, route } from '../src/router.ts'
 
 const Tea = z.object({ name: z.string().min(1).max(100), grams: z.int().min(1) })
@@ -21,7 +21,7 @@ export function database({ lifecycle }: AppOptions, { DATABASE_FILE }: { DATABAS
   return [
     route('POST', '/teas', async (context) => {
       const { name, grams } = parseRequest(Tea, await context.readJson())
-      const { lastInsertRowid: id } = insert.run(name, grams)
+      const { lastInsertRowid: id } = await retryLocked(() => insert.run(name, grams))
       context.response.setHeader('location', `/teas/${id}`)
       context.json({ id, name, grams }, 201)
     }),

@@ -18,7 +18,7 @@ type Send = (
 }>
 
 /** Lets HTML files load their scripts, styles and images. The policy of other responses allows nothing. */
-const POLICY = "default-src 'self'; frame-ancestors 'none'"
+export const POLICY = "default-src 'self'; frame-ancestors 'none'"
 
 /**
  * Opens a file of a folder: its ranges, and whether the client has it already.

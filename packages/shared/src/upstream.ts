@@ -18,21 +18,18 @@ export async function fetchUpstream(
   url: URL,
   { signal: gone, ...init }: RequestInit & { signal: AbortSignal },
 ): Promise<Response> {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  const deadline = setTimeout(abort, 10_000)
-  gone.addEventListener('abort', abort)
+  const late = new AbortController()
+  const deadline = setTimeout(() => late.abort(), 10_000)
+  const signal = AbortSignal.any([gone, late.signal])
   try {
-    gone.throwIfAborted()
-    const { body, status, headers } = await fetch(url, { ...init, signal: controller.signal })
+    const { body, status, headers } = await fetch(url, { ...init, signal })
     if (status > 599) throw new RangeError(`status ${status}`) // Hono's Response has it
     return new Response(body, { status, headers: [...headers].filter(([name]) => PASSED.includes(name)) })
   } catch (cause) {
     if (gone.aborted) throw cause // nobody waits
-    const status = controller.signal.aborted ? 504 : 502
+    const status = late.signal.aborted ? 504 : 502
     throw Object.assign(new Error(`${url.origin} does not respond.`, { cause }), { expose: false, status })
   } finally {
     clearTimeout(deadline)
-    gone.removeEventListener('abort', abort)
   }
 }
