@@ -162,10 +162,7 @@ function unexplainedWait(processes: readonly Spent[]): number {
 let known: CoreClock | undefined
 
 /** Looked for once, because the system's capabilities do not change. */
-function clockOf(): CoreClock {
-  known ??= findCoreClock()
-  return known
-}
+const clockOf = () => (known ??= findCoreClock())
 
 /** Whether foreign CPU is known to the nanosecond: a clock of 10 ms says nothing about a slice of 50 ms. */
 export function hasExactClock(): boolean {

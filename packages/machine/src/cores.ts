@@ -129,11 +129,9 @@ export function readSiblings(number: number, root = ''): number[] {
 
 /** The numbers in a list as the kernel writes it: `0,2-3`. */
 function parseCpuList(list: string): number[] {
-  return list
-    .split(',')
-    .filter((part) => part !== '')
-    .flatMap((part) => {
-      const [first = Number.NaN, last = first] = part.split('-').map(Number)
-      return Array.from({ length: last - first + 1 }, (_, index) => first + index)
-    })
+  const parts = list.split(',').filter((part) => part !== '')
+  return parts.flatMap((part) => {
+    const [first = Number.NaN, last = first] = part.split('-').map(Number)
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  })
 }

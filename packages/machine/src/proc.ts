@@ -26,11 +26,6 @@ export function sumOf<Item>(
   items: readonly Item[],
   of: (item: Item) => number | undefined,
 ): number | undefined {
-  let sum = 0
-  for (const item of items) {
-    const one = of(item)
-    if (one === undefined) return undefined
-    sum += one
-  }
-  return sum
+  const parts = items.map(of)
+  return parts.includes(undefined) ? undefined : parts.reduce<number>((sum, one = 0) => sum + one, 0)
 }

@@ -132,7 +132,7 @@ export function processTree(root: number): number[] {
 }
 
 function childrenOf(parent: number): number[] {
-  return readOr<string[]>([], () => readdirSync(`/proc/${parent}/task`)).flatMap((task) =>
+  return namesIn(`/proc/${parent}/task`).flatMap((task) =>
     readText(`/proc/${parent}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
   )
 }
@@ -149,23 +149,20 @@ export interface Listener {
 
 /** All that is listened on (Linux). */
 export function listeners(): Listener[] {
-  const rowsOf = (path: string) =>
-    readText(path)
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/))
+  const rowsOf = (path: string) => readText(path).split('\n')
   // Local address as hex `address:port` (1), state (3; 0A is listening), inode (9).
-  const ports = ['/proc/net/tcp', '/proc/net/tcp6']
-    .flatMap(rowsOf)
-    .filter((row) => row[3] === '0A')
-    .map((row) => {
-      const [address = '', port = ''] = row[1]?.split(':') ?? []
-      const place = Number.parseInt(port, 16)
-      return { place, address: addressOf(Buffer.from(address, 'hex').swap32()), link: `socket:[${row[9]}]` }
-    })
+  const ports = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap(rowsOf).flatMap((row) => {
+    const [, local = '', , state, , , , , , inode] = row.trim().split(/\s+/)
+    if (state !== '0A') return []
+    const [address = '', port = ''] = local.split(':')
+    const place = Number.parseInt(port, 16)
+    return { place, address: addressOf(Buffer.from(address, 'hex').swap32()), link: `socket:[${inode}]` }
+  })
   // Flags (3; 00010000 is listening), inode (6), path (7).
-  const paths = rowsOf('/proc/net/unix').flatMap(([, , , flags, , , inode, place]) =>
-    flags === '00010000' && place !== undefined ? { place, address: '', link: `socket:[${inode}]` } : [],
-  )
+  const paths = rowsOf('/proc/net/unix').flatMap((row) => {
+    const [, , , flags, , , inode, place] = row.trim().split(/\s+/)
+    return flags === '00010000' && place ? { place, address: '', link: `socket:[${inode}]` } : []
+  })
   return [...ports, ...paths].map((one) => ({ ...one, place: wholePlace(one) }))
 }
 
@@ -173,10 +170,8 @@ export function listeners(): Listener[] {
 function wholePlace({ place, link, address }: Listener): number | string {
   if (typeof place === 'number' || /^[/@]/.test(place)) return place
   const [pid] = holdersOf([{ place, link, address }])
-  return resolve(
-    readOr('/', () => readlinkSync(`/proc/${pid}/cwd`)),
-    place,
-  )
+  const directory = readOr('/', () => readlinkSync(`/proc/${pid}/cwd`))
+  return resolve(directory, place)
 }
 
 /** All processes that hold one of these, as far as this user may see. That looks into every process. */
@@ -223,9 +218,8 @@ const ANY: Readonly<Record<number, string>> = { 4: '0.0.0.0', 6: '::' }
 /** Who that is, for a person: `nginx (process 4711)`. */
 export function nameOfHolder(listener: Listener): string {
   const [pid] = holdersOf([listener])
-  return pid === undefined
-    ? 'a program of somebody else'
-    : `${readText(`/proc/${pid}/comm`).trim()} (process ${pid})`
+  if (pid === undefined) return 'a program of somebody else'
+  return `${readText(`/proc/${pid}/comm`).trim()} (process ${pid})`
 }
 
 /** As a person writes it; of IPv4 also where a socket of IPv6 listens for it. */
@@ -236,10 +230,12 @@ function addressOf(bytes: Buffer): string {
 }
 
 function linksOf(pid: number): string[] {
-  const files = `/proc/${pid}/fd`
-  return readOr<string[]>([], () => readdirSync(files)).map((fd) =>
-    readOr('', () => readlinkSync(`${files}/${fd}`)),
-  )
+  const files = namesIn(`/proc/${pid}/fd`)
+  return files.map((fd) => readOr('', () => readlinkSync(`/proc/${pid}/fd/${fd}`)))
+}
+
+function namesIn(directory: string): string[] {
+  return readOr<string[]>([], () => readdirSync(directory))
 }
 
 function allPids(): number[] {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, type ExecFileSyncOptionsWithStringEncoding as Options } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -33,10 +33,9 @@ function findVersions(): Versions {
     return { ...(JSON.parse(readFileSync(PACKED, 'utf8')) as Versions), node: process.versions.node }
   const lockfile = readFileSync(`${ROOT}pnpm-lock.yaml`)
   const pinned = readPinned()
+  const describe = ['-C', ROOT, '--git-dir=.git', 'describe', '--always', '--dirty']
   return {
-    startgrid:
-      tryRun('git', ['-C', ROOT, '--git-dir=.git', 'describe', '--always', '--dirty']) ??
-      'not a git checkout',
+    startgrid: tryRun('git', describe) ?? 'not a git checkout',
     node: process.versions.node,
     bun: tryRun(`${ROOT}node_modules/.bin/bun`, ['--version']) ?? 'unknown',
     lockfile: createHash('sha256').update(lockfile).digest('hex').slice(0, 16),
@@ -46,12 +45,9 @@ function findVersions(): Versions {
 
 /** What the apps are made of: the production dependencies of all frameworks and of what they share, without our own packages. */
 function listPackages(): string[] {
-  const names = globSync(['apps/*/package.json', 'packages/shared/package.json'], { cwd: ROOT }).flatMap(
-    (file) => {
-      const { dependencies } = JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as { dependencies?: object }
-      return Object.keys(dependencies ?? {})
-    },
-  )
+  const files = globSync(['apps/*/package.json', 'packages/shared/package.json'], { cwd: ROOT })
+  const manifests = files.map((file) => JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')))
+  const names = manifests.flatMap(({ dependencies = {} }) => Object.keys(dependencies))
   return [...new Set(names)].filter((name) => !name.startsWith('@startgrid/')).sort()
 }
 
@@ -69,9 +65,8 @@ export function describeVersions({ node, bun, packages }: Versions): string {
 }
 
 function tryRun(file: string, args: string[]): string | undefined {
-  return readOr(undefined, () =>
-    execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim(),
-  )
+  const options: Options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }
+  return readOr(undefined, () => execFileSync(file, args, options).trim())
 }
 
 /**

@@ -5,7 +5,7 @@ import { delimiter } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { listOf } from '@startgrid/cli/text.ts'
 import { type Guard, MARK } from '@startgrid/machine/guard.ts'
-import { readStat, readText } from '@startgrid/machine/proc.ts'
+import { readOr, readStat, readText } from '@startgrid/machine/proc.ts'
 import { endProcesses, type Launched, startOf } from '@startgrid/machine/processes.ts'
 
 /** A program of somebody else in a process group of its own, which the guard ends if we cannot. */
@@ -92,22 +92,19 @@ export async function runProgram(
  */
 export function personsEnvironment(): NodeJS.ProcessEnv {
   const { PATH: path = '', ...rest } = process.env
-  const typed = new Set(typedEnvironment())
-  const own = Object.entries(rest).filter(
-    ([name, value]) => !ADDED.test(name) || typed.has(`${name}=${value}`),
-  )
+  // What the first package manager of those that started us got from the shell (Linux).
+  const typed = new Set(environmentOf(firstStarted()))
+  const isTyped = ([name, value]: [string, unknown]) => !ADDED.test(name) || typed.has(`${name}=${value}`)
+  const own = Object.entries(rest).filter(isTyped)
+  const isOwnNode = (file: string) => readOr(false, () => realpathSync(file) === process.execPath)
   const isOurs = (directory: string) =>
     /[\\/](?:_npx[\\/]|node-gyp-bin$)/.test(directory) ||
-    (directory.includes('node_modules') && realpathOf(`${directory}/node`) === process.execPath)
+    (directory.includes('node_modules') && isOwnNode(`${directory}/node`))
   const kept = path.split(delimiter).filter((directory) => !isOurs(directory))
   return { ...Object.fromEntries(own), PATH: kept.join(delimiter) }
 }
 
-/** What the first package manager of those that started us got from the shell, as `NAME=value` (Linux). */
-function typedEnvironment(): string[] {
-  return environmentOf(firstStarted())
-}
-
+/** As `NAME=value` (Linux). */
 function environmentOf(pid: number): string[] {
   return readText(`/proc/${pid}/environ`).split('\0')
 }
@@ -132,22 +129,13 @@ export function variablesBefore(): string {
   const names = (isScript ? all : all.slice(0, first)).flatMap((one) =>
     known.has(one) ? [] : (/^[A-Za-z]\w*(?==)/.exec(one)?.[0] ?? []),
   )
-  const told = names.filter(
-    (name) => !/^(?:PATH|PWD|OLDPWD|SHLVL|STARTGRID_DIRECTORY|npm_config_\w+)$/.test(name),
-  )
+  const isKnown = /^(?:PATH|PWD|OLDPWD|SHLVL|STARTGRID_DIRECTORY|npm_config_\w+)$/
+  const told = names.filter((name) => !isKnown.test(name))
   const { STARTGRID_DIRECTORY: directory } = process.env
   return `${directory === undefined ? '' : 'STARTGRID_DIRECTORY="$PWD" '}${told.map((name) => `${name}=… `).join('')}`
 }
 
 const ADDED = /^(?:npm_|pnpm_|PNPM_(?:SCRIPT_SRC_DIR|PACKAGE_NAME)$|NODE$)/
-
-function realpathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
 
 /** Of the person's own program, asked there, because version managers decide by directory: `22.15.0`. Undefined if there is none. */
 export function versionOf(tool: string, directory: string): string | undefined {
@@ -159,10 +147,8 @@ export function versionOf(tool: string, directory: string): string | undefined {
 /** `node 22.15.0 and bun 1.3.0`: what the servers of that directory are started with, as far as it is there. */
 export function toolsOf(directory: string, manager?: string): string {
   const tools = ['node', 'bun', ...(manager === undefined || manager === 'bun' ? [] : [manager])]
-  const found = tools.flatMap((tool) => {
-    const version = versionOf(tool, directory)
-    return version === undefined ? [] : `${tool} ${version}`
-  })
+  const versions = tools.map((tool) => [tool, versionOf(tool, directory)] as const)
+  const found = versions.flatMap(([tool, version]) => (version ? `${tool} ${version}` : []))
   return found.length === 0 ? 'neither node nor bun' : listOf(found)
 }
 

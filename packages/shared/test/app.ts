@@ -32,10 +32,8 @@ export function testApp(start: Start): void {
       equal(response.status, 500)
       equal(response.headers.get('content-type')?.replace(/;.*/, ''), PROBLEM)
       // Also if the route has set headers for the body that it does not send.
-      deepEqual(
-        ['cache-control', 'content-encoding'].map((name) => response.headers.get(name)),
-        ['no-store', null],
-      )
+      equal(response.headers.get('cache-control'), 'no-store')
+      equal(response.headers.get('content-encoding'), null)
       deepEqual(await response.json(), { type: 'about:blank', title: 'Internal Server Error', status: 500 })
       const [failed, completed, ...others] = await readLines(2)
       deepEqual([failed?.level, failed?.requestId], [ERROR, 'r-1'])
@@ -74,10 +72,8 @@ export function testApp(start: Start): void {
       socket.write(`GET ${target} HTTP/1.1\r\nhost: shop.example\r\nconnection: close\r\n\r\n`)
       match((await text(socket)).slice(9, 12), status, target)
     }
-    deepEqual(
-      (await readLines(1)).filter(({ level }) => level === ERROR),
-      [],
-    )
+    const failed = (await readLines(1)).filter(({ level }) => level === ERROR)
+    deepEqual(failed, [])
   })
 
   testFailures(start, BEFORE)
@@ -206,10 +202,8 @@ export function testRequests(
     const told = Map.groupBy(lines, ({ method, path, route, status, requestId }) =>
       JSON.stringify([method, path, route, status, requestId]),
     )
-    deepEqual(
-      [...told.values()].map(({ length }) => length),
-      Array(completed / 2).fill(2),
-    )
+    equal(told.size, completed / 2)
+    for (const both of told.values()) equal(both.length, 2)
   })
 }
 
@@ -226,10 +220,8 @@ export function testLoggedRoute(start: Start): void {
     await fetch(`${app.url}/users/1/items/a%20b?c=d`, { headers })
     await fetch(`${app.url}/nowhere`)
     const [found, lost] = await readLines(2)
-    deepEqual(
-      [found?.path, found?.route, found?.trace_id],
-      ['/users/1/items/a%20b', '/users/:user/items/:item', '4bf92f3577b34da6a3ce929d0e0e4736'],
-    )
+    deepEqual([found?.path, found?.route], ['/users/1/items/a%20b', '/users/:user/items/:item'])
+    equal(found?.trace_id, '4bf92f3577b34da6a3ce929d0e0e4736')
     deepEqual([lost?.path, lost?.route, lost?.status], ['/nowhere', undefined, 404])
   })
 }

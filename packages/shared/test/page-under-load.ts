@@ -28,10 +28,8 @@ export function testPageUnderLoad(start: Start): void {
     const lines = await readLines(1)
     await setImmediate() // the abort is under way
     ok(countTimers() < timers)
-    deepEqual(
-      lines.map(({ level, path, client }) => [level, path, client]),
-      [[INFO, '/stream', '127.0.0.1']],
-    )
+    const told = lines.map(({ level, path, client }) => [level, path, client])
+    deepEqual(told, [[INFO, '/stream', '127.0.0.1']])
   })
 }
 

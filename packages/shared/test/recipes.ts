@@ -1,13 +1,8 @@
-import { deepEqual, equal, match, rejects } from 'node:assert/strict'
+import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as sendRequest,
-} from 'node:http'
+import { createServer, type IncomingMessage, request as sendRequest } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -86,14 +81,10 @@ function question(
 }
 
 /** A POST, by default of JSON. */
-const post = (
-  body: string | Buffer<ArrayBuffer> | FormData,
-  headers?: Record<string, string>,
-): RequestInit => ({
-  method: 'POST',
-  body,
-  headers: headers ?? (body instanceof FormData ? {} : { 'content-type': 'application/json' }),
-})
+function post(body: string | Buffer<ArrayBuffer> | FormData, headers?: Record<string, string>) {
+  const json = body instanceof FormData ? {} : { 'content-type': 'application/json' }
+  return { method: 'POST', body, headers: headers ?? json }
+}
 
 export function testBody(start: Start): void {
   question('body: a name is greeted, what is none is named', { start }, async ({ ask }) => {
@@ -336,21 +327,17 @@ export function testUpload(start: Start): void {
   })
 
   question('upload: names are UTF-8; a form that is cut is 400', { start }, async ({ ask }) => {
+    const type = { 'content-type': 'multipart/form-data; boundary=b' }
     const send = async (body: string) => {
-      const response = await ask(
-        '/uploads',
-        post(body, { 'content-type': 'multipart/form-data; boundary=b' }),
-      )
+      const response = await ask('/uploads', post(body, type))
       return [response.status, ((await response.json()) as { name?: string }).name]
     }
     const form = (file: string) =>
       `--b\r\nContent-Disposition: form-data; name="file"; filename="${file}\r\n\r\n`
-    for (const [sent, name] of [
-      ['Grüße.txt', 'Grüße.txt'],
-      ['../../a/b.txt', 'b.txt'],
-    ] as const)
-      deepEqual(await send(`${form(`${sent}"`)}x\r\n--b--\r\n`), [201, name])
-    const whole = ['.."', 'a/."', 'a\u0007b"'].map((name) => `${form(name)}x\r\n--b--\r\n`)
+    const wholeOf = (file: string) => `${form(file)}x\r\n--b--\r\n`
+    deepEqual(await send(wholeOf('Grüße.txt"')), [201, 'Grüße.txt'])
+    deepEqual(await send(wholeOf('../../a/b.txt"')), [201, 'b.txt'])
+    const whole = ['.."', 'a/."', 'a\u0007b"'].map(wholeOf)
     const one = form('a.txt"')
     const cut = [one, `${one}x`, `${one}x\r\n--b`, `${one}x\r\n--other--\r\n`, one.trim(), '']
     for (const body of [...whole, ...cut, `${form('"')}\r\n--b--\r\n`, '--b--\r\n'])
@@ -420,8 +407,7 @@ export function testStatic(app: string, start: Start): void {
 
   question('static: ranges and conditional requests, as RFC 9110 says', { start }, async ({ url, t }) => {
     publish(t, app, { 'ten.txt': '0123456789' })
-    const ask = (headers: OutgoingHttpHeaders, method?: string) =>
-      get(url, '/public/test/ten.txt', headers, method)
+    const ask = (headers: object, method?: string) => get(url, '/public/test/ten.txt', headers, method)
     const { etag = '', 'last-modified': date = '' } = (await ask({})).headers
     const weak = etag.replace(/^(W\/)?/, 'W/')
     const old = 'Wed, 01 Jan 2020 00:00:00 GMT'
@@ -459,10 +445,8 @@ export function testStatic(app: string, start: Start): void {
 
   question('static: of names with a dot first, only .well-known is there', { start }, async ({ url, t }) => {
     const hidden = ['.env', '.git/config', '.git/index.html']
-    publish(t, app, {
-      ...Object.fromEntries(hidden.map((name) => [name, 'KEY'])),
-      '.well-known/a.txt': 'a',
-    })
+    for (const name of hidden) publish(t, app, { [name]: 'KEY' })
+    publish(t, app, { '.well-known/a.txt': 'a' })
     for (const path of [...hidden, '%2eenv', '.git/', '.git', '.well-known/..%2f.env'])
       match(`${(await get(url, `/public/${path}`)).status}`, /^4/, path)
     equal((await get(url, '/public/.well-known/a.txt')).body, 'a')
@@ -484,14 +468,13 @@ function testOpenFiles(app: string, start: Start): void {
       await (n % 3 === 0 ? once(socket, 'data') : sleep(n % 8))
       socket.resetAndDestroy()
     }
-    const target = (fd: string) => {
+    const isOpen = (fd: string) => {
       try {
-        return fs.readlinkSync(`${links}/${fd}`)
+        return /large\.bin|\/assets\//.test(fs.readlinkSync(`${links}/${fd}`))
       } catch {
-        return '' // closed by now
+        return false // closed by now
       }
     }
-    const isOpen = (fd: string) => /large\.bin|\/assets\//.test(target(fd))
     const limit = AbortSignal.timeout(30_000)
     for (; fs.readdirSync(links).some(isOpen); limit.throwIfAborted()) await sleep(10)
   })
@@ -506,10 +489,8 @@ function testFailingFiles(app: string, start: Start): void {
     t.mock.method(fs, 'open', (...all: unknown[]) => setImmediate(all.at(-1) as (error: Error) => void, full))
     for (const path of ['/public/test/large.bin', ASSETS[0] ?? '']) {
       const { status, headers, body } = await get(url, path)
-      deepEqual(
-        [status, headers['content-type']?.split(';')[0], body.includes('/srv')],
-        [500, PROBLEM, false],
-      )
+      deepEqual([status, headers['content-type']?.split(';')[0]], [500, PROBLEM])
+      doesNotMatch(body, /\/srv/)
     }
   })
 }
@@ -525,8 +506,8 @@ function publish(t: TestContext, app: string, files: Record<string, string>): vo
 }
 
 /** A request whose path is sent as it is: `fetch` would resolve dots. */
-async function get(url: string, path: string, headers: OutgoingHttpHeaders = {}, method = 'GET') {
-  const request = sendRequest(url, { path, method, headers }).end()
+async function get(url: string, path: string, headers: object = {}, method = 'GET') {
+  const request = sendRequest(url, { path, method, headers: { ...headers } }).end()
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) }
 }
@@ -675,19 +656,13 @@ function testDatabase(start: Start): void {
     await once(holder, 'exit')
     equal((await addTo(app)).status, 201)
     const told = (await app.readLines(0)).filter(({ level, err }) => level === WARN && err)
-    deepEqual(
-      told.map(({ err }) => Object(err).message),
-      Array(4).fill('database is locked'),
-    )
+    const messages = told.map(({ err }) => Object(err).message)
+    deepEqual(messages, Array(4).fill('database is locked'))
     fs.rmSync(held)
     // Without its file, it is alive but not ready, and does not say why.
-    for (const [path, status, said] of [
-      ['/livez', 200, 'pass'],
-      ['/readyz', 503, 'fail'],
-    ] as const) {
-      const probe = await app.ask(path)
-      deepEqual([probe.status, await probe.json()], [status, { status: said }])
-    }
+    const [alive, ready] = [await app.ask('/livez'), await app.ask('/readyz')]
+    deepEqual([alive.status, await alive.json()], [200, { status: 'pass' }])
+    deepEqual([ready.status, await ready.json()], [503, { status: 'fail' }])
     await app.lifecycle.close()
   })
 

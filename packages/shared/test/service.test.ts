@@ -1,14 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, rejects } from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import fs, {
-  closeSync,
-  constants,
-  mkdtempDisposableSync,
-  mkdtempSync,
-  openSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -55,12 +48,11 @@ test('`::` is every address, also without IPv6 in the kernel', (t) => {
 })
 
 test('settings are read from .env, the environment is stronger, and what is empty is not set', async () => {
-  using directory = mkdtempDisposableSync(join(tmpdir(), 'settings-'))
-  writeFileSync(join(directory.path, '.env'), 'PORT=4000\nLOG_LEVEL=warn\nAPI_KEY=x\n')
+  using directory = fs.mkdtempDisposableSync(join(tmpdir(), 'settings-'))
+  fs.writeFileSync(join(directory.path, '.env'), 'PORT=4000\nLOG_LEVEL=warn\nAPI_KEY=x\n')
   const env = { LOG_LEVEL: 'error', TRUST_PROXY: '', HOST: ' ' }
-  const { PORT, LOG_LEVEL, TRUST_PROXY, HOST, NODE_ENV } = JSON.parse(
-    (await readSettings(env, directory.path)).stdout,
-  )
+  const { stdout } = await readSettings(env, directory.path)
+  const { PORT, LOG_LEVEL, TRUST_PROXY, HOST, NODE_ENV } = JSON.parse(stdout)
   deepEqual([PORT, LOG_LEVEL, TRUST_PROXY, HOST, NODE_ENV], [4000, 'error', false, '127.0.0.1', 'production'])
 })
 
@@ -119,11 +111,11 @@ test('a reader of the log that stops reading stops nobody, and no exit', async (
 })
 
 test('what the log cannot write is dropped, and the next line says how many were', async () => {
-  const fifo = join(mkdtempSync(join(tmpdir(), 'log-')), 'fifo')
+  const fifo = join(fs.mkdtempSync(join(tmpdir(), 'log-')), 'fifo')
   execFileSync('mkfifo', [fifo])
-  const read = () => new Socket({ fd: openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK) })
+  const read = () => new Socket({ fd: fs.openSync(fifo, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK) })
   let reader = read()
-  const stdout = openSync(fifo, 'w')
+  const stdout = fs.openSync(fifo, 'w')
   const source = `import { createLog } from '${import.meta.resolve('../src/log.ts')}'
     const log = createLog({ LOG_LEVEL: 'info' })
     let n = 0
@@ -132,7 +124,7 @@ test('what the log cannot write is dropped, and the next line says how many were
       setTimeout(() => process.stderr.write('flushed'), 200)
     })`
   const child = spawn('node', ['--input-type=module', '--eval', source], { stdio: ['pipe', stdout, 'pipe'] })
-  closeSync(stdout)
+  fs.closeSync(stdout)
   const say = async () => {
     child.stdin?.write('ten lines')
     await once(child.stderr ?? child, 'data')
@@ -149,10 +141,8 @@ test('what the log cannot write is dropped, and the next line says how many were
   await say()
   await until('the lines are not there', () => text.split('\n').length > 11) // the first is written alone
   child.kill()
-  const told = text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const lines = text.trim().split('\n')
+  const told = lines.map((line) => JSON.parse(line))
   deepEqual([told.length, told[0].dropped, told[1].n], [11, 10, 20])
 })
 
@@ -188,13 +178,11 @@ function recordLifecycle() {
 
 test('not ready if a check rejects, says no or does not respond, which it is told and is logged', async () => {
   const alive = setInterval(() => {}, 1_000) // as a server would: the time of a check does not keep the process alive
+  const silent: Check = (signal) => once(signal, 'abort').then(() => new Promise(() => {}))
   for (const [check, message] of [
     [() => Promise.reject(new Error('no')), 'no'],
     [() => false, undefined],
-    [
-      (signal) => once(signal, 'abort').then(() => new Promise(() => {})),
-      'The operation was aborted due to timeout',
-    ],
+    [silent, 'The operation was aborted due to timeout'],
   ] as [Check, string | undefined][]) {
     const { lifecycle, lines } = recordLifecycle()
     lifecycle.addCheck('cache', async () => 'pong')
