@@ -1,5 +1,6 @@
 import { pageOf, WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, LoadRace, Program, Study, System, Workload } from '../../src/result/experiment.ts'
+import { claimsOf } from '../claims.ts'
 import { toolRace } from '../tool.ts'
 
 /** One App's three stages: Express alone, its routes in a Fastify server, and Fastify alone. */
@@ -76,17 +77,11 @@ const PUBLISHED = {
 /** A stage of the migration against Express, where it began. */
 function rateClaim(stage: Exclude<Stage, 'express'>, race: keyof typeof PUBLISHED, says: string): Claim {
   const role = race === 'full' ? 'ssr' : race
-  const over = `${stage}/${role}`
-  const under = `express/${role}`
-  return {
-    id: `${stage}-${race}`,
-    says,
-    race,
-    metric: 'rate',
-    over,
-    under,
-    published: [PUBLISHED[race][stage], PUBLISHED[race].express],
+  const printed = {
+    [`${stage}/${role}`]: PUBLISHED[race][stage],
+    [`express/${role}`]: PUBLISHED[race].express,
   }
+  return claimsOf(race, 'rate')(`${stage}-${race}`, says, printed)
 }
 
 const byAutocannon = (race: string) => `${race} by autocannon`
@@ -116,17 +111,15 @@ export const expressToFastify: Study = {
     rateClaim('fastify', 'status', 'Fastify sends 2.33 times as many status lines as Express'),
     rateClaim('fastify', 'partial', 'An HTML fragment is rendered 1.22 times as often on Fastify'),
     rateClaim('fastify', 'full', 'A whole page is rendered 1.23 times as often on Fastify'),
-    {
-      id: 'fastify-status-latency',
-      says: "The status line's mean latency falls from 2.53 to 0.60 ms",
-      race: byAutocannon('status'),
-      metric: 'mean-latency',
-      over: 'fastify/status',
-      under: 'express/status',
-      published: [0.6, 2.53],
-      because:
-        'In a closed loop of ten connections the mean is 10 / rate (Little): 2.95 and 1.26 ms by the rates of the source, whose tool counts whole milliseconds. The open loop of the other race has one rate for both.',
-    },
+    claimsOf(byAutocannon('status'), 'mean-latency')(
+      'fastify-status-latency',
+      "The status line's mean latency falls from 2.53 to 0.60 ms",
+      { 'fastify/status': 0.6, 'express/status': 2.53 },
+      {
+        because:
+          'In a closed loop of ten connections the mean is 10 / rate (Little): 2.95 and 1.26 ms by the rates of the source, whose tool counts whole milliseconds. The open loop of the other race has one rate for both.',
+      },
+    ),
     rateClaim('fastify-express', 'status', 'Express routes in a Fastify server: 1.06 times the status lines'),
     rateClaim('fastify-express', 'partial', 'Express routes in a Fastify server: 0.98 times the fragments'),
     rateClaim('fastify-express', 'full', 'Express routes in a Fastify server: 1.02 times the pages'),

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import type { Claim, Step, Study, System } from '../../src/result/experiment.ts'
+import type { Study, System } from '../../src/result/experiment.ts'
+import { claimsOfCost, step } from '../claims.ts'
 import { whyNotInstalled } from '../installed.ts'
 import { type Tool, toolRace } from '../tool.ts'
 
@@ -34,6 +35,8 @@ const PLAIN = { pipelining: 1 } as const
 /** Bombardier's default; it sends one request at a time on a connection. */
 const BOMBARDIER = { ...PLAIN, connections: 125 } as const
 
+const EXPRESS_TEXT = { program: 'express-text', packages: 'apps/express', ...BOMBARDIER } as const
+
 type Both = 'express' | 'fastify'
 const BOTH = { fastify: 'Fastify', express: 'Express' } as const
 
@@ -55,30 +58,14 @@ const SETTINGS: Readonly<Record<string, Setting>> = {
   'no-schema': { title: 'Fastify without schema', program: 'fastify-without-schema', ...THEN },
   ...Object.fromEntries(
     (Object.keys(BOTH) as Both[]).flatMap((program) =>
-      Object.entries(STAGES).map(([name, { what, isNow, ...stage }]): [string, Setting] => [
-        `${program} ${name}`,
-        {
-          title: `${BOTH[program]}, ${what}`,
-          program,
-          packages: isNow ? `apps/${program}` : 'then',
-          ...stage,
-        },
-      ]),
+      Object.entries(STAGES).map(([name, { what, isNow, ...stage }]): [string, Setting] => {
+        const packages = isNow ? (`apps/${program}` as const) : 'then'
+        return [`${program} ${name}`, { title: `${BOTH[program]}, ${what}`, program, packages, ...stage }]
+      }),
     ),
   ),
-  'express-text': {
-    title: 'Express 5, text',
-    program: 'express-text',
-    packages: 'apps/express',
-    ...BOMBARDIER,
-  },
-  'express-text-production': {
-    title: 'Express 5, text, production',
-    program: 'express-text',
-    packages: 'apps/express',
-    ...BOMBARDIER,
-    production: true,
-  },
+  'express-text': { title: 'Express 5, text', ...EXPRESS_TEXT },
+  'express-text-production': { title: 'Express 5, text, production', ...EXPRESS_TEXT, production: true },
   'hono-text': { title: 'Hono, text', program: 'hono-text', packages: 'apps/hono', ...BOMBARDIER },
 }
 
@@ -96,20 +83,7 @@ function systemOf({ title, program, packages, node, production }: Setting): Syst
 }
 
 /** CPU per response instead of the rate: autocannon is one process, and a fast server may wait for it. */
-const claim = (
-  id: string,
-  says: string,
-  [faster, slower]: readonly [string, string],
-  [fast, slow]: readonly [number, number],
-): Claim => ({
-  id,
-  says,
-  race: RACE,
-  metric: 'cpu',
-  over: slower,
-  under: faster,
-  published: [1 / slow, 1 / fast],
-})
+const claim = claimsOfCost(RACE)
 
 const FASTIFY = 'fastify published'
 
@@ -131,42 +105,30 @@ export const fastifyReadme: Study = {
   systems: Object.fromEntries(Object.entries(SETTINGS).map(([name, one]) => [name, systemOf(one)])),
   races: { [RACE]: race },
   claims: [
-    claim(
-      'express',
-      'Fastify is 5.4 times as fast as Express (77,193 and 14,200 per second)',
-      [FASTIFY, 'express published'],
-      [77_193, 14_200],
-    ),
-    claim(
-      'http',
-      'Fastify is 1.04 times as fast as http.Server (77,193 and 74,513)',
-      [FASTIFY, 'http'],
-      [77_193, 74_513],
-    ),
-    claim(
-      'koa',
-      'Fastify is 1.42 times as fast as Koa (77,193 and 54,272)',
-      [FASTIFY, 'koa'],
-      [77_193, 54_272],
-    ),
-    claim(
-      'hono',
-      "Hono's README: 3.1 times as fast as Express 5 (74,429 and 24,380)",
-      ['hono-text', 'express-text'],
-      [74_428.96, 24_380.41],
-    ),
+    claim('express', 'Fastify is 5.4 times as fast as Express (77,193 and 14,200 per second)', {
+      [FASTIFY]: 77_193,
+      'express published': 14_200,
+    }),
+    claim('http', 'Fastify is 1.04 times as fast as http.Server (77,193 and 74,513)', {
+      [FASTIFY]: 77_193,
+      http: 74_513,
+    }),
+    claim('koa', 'Fastify is 1.42 times as fast as Koa (77,193 and 54,272)', {
+      [FASTIFY]: 77_193,
+      koa: 54_272,
+    }),
+    claim('hono', "Hono's README: 3.1 times as fast as Express 5 (74,429 and 24,380)", {
+      'hono-text': 74_428.96,
+      'express-text': 24_380.41,
+    }),
   ],
   steps: [
     ...(Object.keys(BOTH) as Both[]).flatMap((program) =>
-      NAMES.slice(1).map(
-        (name, index): Step => ({
-          what: `${BOTH[program]}: ${STAGES[name]?.what}`,
-          race: RACE,
-          from: `${program} ${NAMES[index]}`,
-          to: `${program} ${name}`,
-        }),
-      ),
+      NAMES.slice(1).map((name, index) => {
+        const what = `${BOTH[program]}: ${STAGES[name]?.what}`
+        return step(what, RACE, `${program} ${NAMES[index]}`, `${program} ${name}`)
+      }),
     ),
-    { what: 'Fastify: no schema', race: RACE, from: FASTIFY, to: 'no-schema' },
+    step('Fastify: no schema', RACE, FASTIFY, 'no-schema'),
   ],
 }

@@ -1,5 +1,6 @@
 import { WORKLOADS } from '../../src/experiment/workloads.ts'
-import type { Claim, FrontKind, Study, System } from '../../src/result/experiment.ts'
+import type { FrontKind, Study, System } from '../../src/result/experiment.ts'
+import { claimsOf, step } from '../claims.ts'
 import { type Tool, toolRace } from '../tool.ts'
 
 const app = (title: string, path: string, role = 'hello', front?: FrontKind): System => ({
@@ -35,22 +36,7 @@ const SYSTEMS: Readonly<Record<string, System>> = {
   scgi: parsed('SCGI to a socket', 'scgi', 'scgi-socket'),
 }
 
-const claim = (
-  id: string,
-  [over, under]: readonly [over: string, under: string],
-  published: Claim['published'],
-  says: string,
-  more: Partial<Pick<Claim, 'race' | 'against' | 'because'>> = {},
-): Claim => ({
-  id,
-  says,
-  race: 'hello',
-  metric: 'rate',
-  over,
-  under,
-  published,
-  ...more,
-})
+const claim = claimsOf('hello', 'rate')
 
 /** One autocannon is one core of generator. The question is whether it or the server is the limit. */
 const ONE = 'hello by autocannon'
@@ -79,61 +65,50 @@ export const nginxProxy: Study = {
   claims: [
     claim(
       'nginx-over-fastify',
-      ['nginx', 'fastify'],
-      [200_000, 50_000],
       'NGINX alone, driven by 4 generator workers, is 4.0 times as fast as Fastify',
+      {
+        nginx: 200_000,
+        fastify: 50_000,
+      },
     ),
-    claim(
-      'nginx-over-bun',
-      ['nginx', 'bun'],
-      [200_000, 106_000],
-      'NGINX alone, driven by 4 generator workers, is 1.9 times as fast as Bun.serve',
-    ),
+    claim('nginx-over-bun', 'NGINX alone, driven by 4 generator workers, is 1.9 times as fast as Bun.serve', {
+      nginx: 200_000,
+      bun: 106_000,
+    }),
     claim(
       'nginx-over-bun-by-one',
-      ['nginx', 'bun'],
-      [78_000, 106_000],
       'Driven by one generator worker, NGINX alone is 0.74 times as fast as Bun.serve',
+      { nginx: 78_000, bun: 106_000 },
       { race: ONE },
     ),
     claim(
       'generator-was-the-limit',
-      ['nginx', 'nginx'],
-      [200_000, 78_000],
       'The generator was the limit: with more of it, NGINX alone is 2.6 times as fast',
-      { against: ONE },
+      { nginx: 200_000 },
+      { against: ONE, under: 'nginx', published: [200_000, 78_000] },
     ),
-    claim(
-      'bun-over-fastify',
-      ['bun', 'fastify'],
-      [106_000, 51_000],
-      'Bun.serve is 2.1 times as fast as Fastify',
-    ),
+    claim('bun-over-fastify', 'Bun.serve is 2.1 times as fast as Fastify', { bun: 106_000, fastify: 51_000 }),
     claim(
       'naive-over-direct',
-      ['fastify-naive', 'fastify'],
-      [21_000, 49_000],
       'Behind NGINX, as most configure it, Fastify is 0.43 times as fast as direct',
+      {
+        'fastify-naive': 21_000,
+        fastify: 49_000,
+      },
     ),
     // No figure was published. If the second parse were the reason, performance would return without it.
     claim(
       'parsing-twice',
-      ['scgi', 'http'],
-      [49_000, 21_000],
       'Parsing HTTP twice is the reason: NGINX that hands over what it has parsed is 2.3 times as fast',
+      { scgi: 49_000, http: 21_000 },
       { because: 'No figure was published; 2.33 is what the proxy took.' },
     ),
   ],
   steps: [
-    { what: 'NGINX in front of Fastify', race: 'hello', from: 'fastify', to: 'fastify-nginx' },
-    {
-      what: 'Fastify: + a connection per request',
-      race: 'hello',
-      from: 'fastify-nginx',
-      to: 'fastify-naive',
-    },
-    { what: 'NGINX in front of Bun', race: 'hello', from: 'bun', to: 'bun-nginx' },
-    { what: 'Bun: + a connection per request', race: 'hello', from: 'bun-nginx', to: 'bun-naive' },
-    { what: 'SCGI instead of a second HTTP', race: 'hello', from: 'http', to: 'scgi' },
+    step('NGINX in front of Fastify', 'hello', 'fastify', 'fastify-nginx'),
+    step('Fastify: + a connection per request', 'hello', 'fastify-nginx', 'fastify-naive'),
+    step('NGINX in front of Bun', 'hello', 'bun', 'bun-nginx'),
+    step('Bun: + a connection per request', 'hello', 'bun-nginx', 'bun-naive'),
+    step('SCGI instead of a second HTTP', 'hello', 'http', 'scgi'),
   ],
 }

@@ -1,5 +1,6 @@
 import { pageOf, WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { Claim, ProbeRace, Study, System, Workload } from '../../src/result/experiment.ts'
+import { claimsOf, step } from '../claims.ts'
 import { toolRace } from '../tool.ts'
 
 type Role = 'hello' | 'ssr'
@@ -61,16 +62,11 @@ const claim = (
   under: Published,
   says: string,
   more: Pick<Claim, 'because'> = {},
-): Claim => ({
-  id: `${race}-${over}-over-${under}`,
-  says: `${race}: ${says}`,
-  race,
-  metric: 'rate',
-  over: `${race}-${over}`,
-  under: `${race}-${under}`,
-  published: [PUBLISHED[race][over], PUBLISHED[race][under]],
-  ...more,
-})
+) => {
+  const { [over]: ours, [under]: theirs } = PUBLISHED[race]
+  const printed = { [`${race}-${over}`]: ours, [`${race}-${under}`]: theirs }
+  return claimsOf(race, 'rate')(`${race}-${over}-over-${under}`, `${race}: ${says}`, printed, more)
+}
 
 /** See docs/studies/njs-vs-node.md. */
 export const njsVsNode: Study = {
@@ -105,15 +101,15 @@ export const njsVsNode: Study = {
     claim('ssr', 'njs-8', 'njs', 'eight workers of njs are 5.9 times as fast as one'),
   ],
   steps: [
-    { what: 'hello: Koa without a compiler', race: 'hello', from: 'hello-koa', to: 'hello-jitless' },
-    { what: 'hello: njs instead of Koa', race: 'hello', from: 'hello-koa', to: 'hello-njs' },
-    { what: 'hello: QuickJS instead of njs', race: 'hello', from: 'hello-njs', to: 'hello-qjs' },
-    { what: 'SSR: Koa without a compiler', race: 'ssr', from: 'ssr-koa', to: 'ssr-jitless' },
-    { what: 'SSR: njs instead of that', race: 'ssr', from: 'ssr-jitless', to: 'ssr-njs' },
-    { what: 'SSR: QuickJS instead of njs', race: 'ssr', from: 'ssr-njs', to: 'ssr-qjs' },
-    { what: "njs: a context with the page's bundle", race: 'ssr', from: 'small-njs', to: 'large-njs' },
-    { what: 'njs: rendering the page', race: 'ssr', from: 'large-njs', to: 'ssr-njs' },
-    { what: "QuickJS: the page's bundle, and a refusal", race: 'ssr', from: 'small-qjs', to: 'large-qjs' },
-    { what: 'QuickJS: rendering the page', race: 'ssr', from: 'large-qjs', to: 'ssr-qjs' },
+    step('hello: Koa without a compiler', 'hello', 'hello-koa', 'hello-jitless'),
+    step('hello: njs instead of Koa', 'hello', 'hello-koa', 'hello-njs'),
+    step('hello: QuickJS instead of njs', 'hello', 'hello-njs', 'hello-qjs'),
+    step('SSR: Koa without a compiler', 'ssr', 'ssr-koa', 'ssr-jitless'),
+    step('SSR: njs instead of that', 'ssr', 'ssr-jitless', 'ssr-njs'),
+    step('SSR: QuickJS instead of njs', 'ssr', 'ssr-njs', 'ssr-qjs'),
+    step("njs: a context with the page's bundle", 'ssr', 'small-njs', 'large-njs'),
+    step('njs: rendering the page', 'ssr', 'large-njs', 'ssr-njs'),
+    step("QuickJS: the page's bundle, and a refusal", 'ssr', 'small-qjs', 'large-qjs'),
+    step('QuickJS: rendering the page', 'ssr', 'large-qjs', 'ssr-qjs'),
   ],
 }

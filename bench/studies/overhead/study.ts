@@ -3,6 +3,7 @@ import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { CONNECTIONS, warmupOf } from '../../src/experiment/profiles.ts'
 import { pageOf as page, WORKLOADS } from '../../src/experiment/workloads.ts'
 import type { FrontKind, LoadRace, Step, Study, System } from '../../src/result/experiment.ts'
+import { step } from '../claims.ts'
 
 /** What duties cost: hello and the page of every framework as they are in production, and others without the duties, in the same passes. */
 
@@ -143,12 +144,9 @@ function raceOf({ name, role, ways }: Compared): LoadRace {
 
 function stepsOf({ name, ways, ratios }: Compared): Step[] {
   const own = ratios.filter((ratio) => ratio.every((way) => way in ways))
-  return own.map(([over, under]) => ({
-    what: `${name}: ${over} over ${under}`,
-    race: name,
-    from: systemOf(name, under),
-    to: systemOf(name, over),
-  }))
+  return own.map(([over, under]) =>
+    step(`${name}: ${over} over ${under}`, name, systemOf(name, under), systemOf(name, over)),
+  )
 }
 
 /** See docs/choosing-a-framework.md. */

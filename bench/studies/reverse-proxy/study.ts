@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import type { Claim, Study, System, Workload } from '../../src/result/experiment.ts'
+import type { Study, System, Workload } from '../../src/result/experiment.ts'
+import { claimsOf, claimsOfCost, step } from '../claims.ts'
 
 const NODE = 'bench/studies/reverse-proxy/subjects/node'
 
@@ -93,24 +94,8 @@ const CLUSTER: Readonly<Record<string, System>> = {
   },
 }
 
-/** Two systems by the requests per second that the source printed: the one behind NGINX, and Node alone. */
-function claim(
-  id: string,
-  says: string,
-  [nginx, node]: readonly [name: string, name: string],
-  [theirs, alone]: readonly [number, number],
-): Claim {
-  return {
-    id,
-    says,
-    race: 'new connections',
-    // At one rate for all, what a request costs says how many a core could do.
-    metric: 'cpu',
-    over: node,
-    under: nginx,
-    published: [1 / alone, 1 / theirs],
-  }
-}
+/** At one rate for all, what a request costs says how many a core could do. */
+const claim = claimsOfCost('new connections')
 
 /** See docs/studies/reverse-proxy.md. */
 export const reverseProxy: Study = {
@@ -135,33 +120,23 @@ export const reverseProxy: Study = {
     cluster: { systems: Object.keys(CLUSTER), workload: SMALL, connections: 10 },
   },
   claims: [
-    claim(
-      'tls',
-      'TLS by NGINX instead of node:https: 1.16 times the rate',
-      ['rsa-nginx', 'rsa-node'],
-      [865, 746],
+    claim('tls', 'TLS by NGINX instead of node:https: 1.16 times the rate', {
+      'rsa-nginx': 865,
+      'rsa-node': 746,
+    }),
+    claim('gzip', 'gzip by NGINX instead of Node: 1.50 times the rate', {
+      'small-gzip-nginx': 7590,
+      'small-gzip-node': 5047,
+    }),
+    claim('plain', 'Without either, NGINX in front leaves 0.82 of the rate', {
+      'new-naive': 8117,
+      'new-node': 9881,
+    }),
+    claimsOf('cluster', 'rate')(
+      'cluster',
+      'NGINX in front of two processes is as fast as node:cluster with two workers (0.99)',
+      { 'nginx-cluster': 7908, cluster: 8006 },
     ),
-    claim(
-      'gzip',
-      'gzip by NGINX instead of Node: 1.50 times the rate',
-      ['small-gzip-nginx', 'small-gzip-node'],
-      [7590, 5047],
-    ),
-    claim(
-      'plain',
-      'Without either, NGINX in front leaves 0.82 of the rate',
-      ['new-naive', 'new-node'],
-      [8117, 9881],
-    ),
-    {
-      id: 'cluster',
-      says: 'NGINX in front of two processes is as fast as node:cluster with two workers (0.99)',
-      race: 'cluster',
-      metric: 'rate',
-      over: 'nginx-cluster',
-      under: 'cluster',
-      published: [7908, 8006],
-    },
   ],
   steps: [
     ...(['node', 'nginx'] as const).flatMap((way) => [
@@ -171,8 +146,4 @@ export const reverseProxy: Study = {
     ]),
     step('NGINX without TLS, kept to Node', 'new connections', 'new-node', 'new-nginx'),
   ],
-}
-
-function step(what: string, race: string, from: string, to: string) {
-  return { what, race, from, to }
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { exactly } from '@startgrid/loadgen/expectation.ts'
 import type { Claim, LoadRace, Step, Study, System, Workload } from '../../src/result/experiment.ts'
+import { step } from '../claims.ts'
 import { whyNotInstalled } from '../installed.ts'
 import { toolRace } from '../tool.ts'
 
@@ -76,13 +77,14 @@ function raceOf(one: OneRace): LoadRace {
 }
 
 function stepOf(race: OneRace, runtime: Exclude<Runtime, 'node'>): Step {
-  return {
-    what: `${RUNTIMES[runtime].title}: ${nameOf(race)}`,
-    race: nameOf(race),
-    from: systemIn(race, 'node'),
-    to: systemIn(race, runtime),
-    ratios: ['rate', 'cpu', 'peak-memory', 'startup'],
-  }
+  const name = nameOf(race)
+  const own = step(
+    `${RUNTIMES[runtime].title}: ${name}`,
+    name,
+    systemIn(race, 'node'),
+    systemIn(race, runtime),
+  )
+  return { ...own, ratios: ['rate', 'cpu', 'peak-memory', 'startup'] }
 }
 
 const HELLO: OneRace = { framework: 'express', work: 'hello' }

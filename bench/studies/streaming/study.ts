@@ -1,6 +1,7 @@
 import { CATALOGUE } from '@startgrid/grid/frameworks.ts'
 import { pageOf } from '../../src/experiment/workloads.ts'
 import type { LoadRace, Study, System, Workload } from '../../src/result/experiment.ts'
+import { claimsOf, step } from '../claims.ts'
 import { measurePages } from './probe.ts'
 
 /** A page of 50 items, sent whole or streamed: CPU when nothing of it is slow, and the first byte when something is. */
@@ -71,8 +72,6 @@ const race = (systems: Readonly<Record<string, System>>): LoadRace => ({
   connections: 8,
 })
 
-const step = (what: string, race: string, from: string, to: string) => ({ what, race, from, to })
-
 /** See docs/studies/streaming.md. */
 export const streaming: Study = {
   name: 'streaming',
@@ -101,33 +100,19 @@ export const streaming: Study = {
     },
   },
   claims: [
-    {
-      id: 'rate',
-      says: 'Streamed, a page is sent 0.61 times as often (34 and 56 per second)',
-      race: 'page',
-      metric: 'rate',
-      over: 'node streamed',
-      under: 'node whole',
-      published: [34, 56],
-    },
-    {
-      id: 'gathered',
-      says: 'Streamed and sent at once, a page is sent 0.30 times as often (15 and 50 per second)',
-      race: 'parts',
-      metric: 'rate',
-      over: 'bare gathered',
-      under: 'bare whole',
-      published: [15, 50],
-    },
-    {
-      id: 'cpu',
-      says: 'renderToPipeableStream takes about twice the time of renderToString',
-      race: 'parts',
-      metric: 'cpu',
-      over: 'bare gathered',
-      under: 'bare whole',
-      published: [2, 1],
-    },
+    claimsOf('page', 'rate')('rate', 'Streamed, a page is sent 0.61 times as often (34 and 56 per second)', {
+      'node streamed': 34,
+      'node whole': 56,
+    }),
+    claimsOf('parts', 'rate')(
+      'gathered',
+      'Streamed and sent at once, a page is sent 0.30 times as often (15 and 50 per second)',
+      { 'bare gathered': 15, 'bare whole': 50 },
+    ),
+    claimsOf('parts', 'cpu')('cpu', 'renderToPipeableStream takes about twice the time of renderToString', {
+      'bare gathered': 2,
+      'bare whole': 1,
+    }),
   ],
   steps: [
     ...FRAMEWORKS.map((name) => step(`streamed: ${name}`, 'page', `${name} whole`, `${name} streamed`)),

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import type { Claim, LoadRace, Step, Study, System } from '../../src/result/experiment.ts'
+import type { Claim, LoadRace, Study, System } from '../../src/result/experiment.ts'
+import { step } from '../claims.ts'
 import { whyNotInstalled } from '../installed.ts'
 
 /** What an upgrade gives: the same small program on an old and on a new version, each pair in the same passes. */
@@ -37,16 +38,11 @@ interface Upgrade {
 function program(runtime: string, words: string): System {
   const binary = `node_modules/${runtime}/bin/${runtime.startsWith('bun') ? 'bun' : 'node'}`
   const name = words.split(' ').at(-1) ?? ''
+  const command = `NODE_ENV=production exec ${binary} ${words}`
+  const named = [name, runtime].map(nameOfVersion).filter((part) => part !== undefined)
   return {
-    title: [name, runtime]
-      .map(nameOfVersion)
-      .filter((part) => part !== undefined)
-      .join(' on '),
-    command: {
-      command: `NODE_ENV=production exec ${binary} ${words}`,
-      directory: VERSIONS,
-      ready: { path: '/' },
-    },
+    title: named.join(' on '),
+    command: { command, directory: VERSIONS, ready: { path: '/' } },
     warmupMs: WARMUP_MS,
     lacks: (download) => whyNotInstalled(VERSIONS, runtime, download),
   }
@@ -99,15 +95,11 @@ const pairsOf = ({ versions }: Upgrade) =>
   versions.slice(1).map((newer, index) => [versions[index] ?? '', newer] as const)
 
 /** One version instead of the one before it: `Node 24 instead of Node 22: Express 5`. */
-const upgraded = (upgrade: Upgrade, [older, newer]: readonly [string, string]): Step => ({
-  what: [
-    `${nameOfVersion(newer)} instead of ${nameOfVersion(older)}`,
-    ...upgrade.name.split(', ').slice(1),
-  ].join(': '),
-  race: upgrade.name,
-  from: nameOf(upgrade, older),
-  to: nameOf(upgrade, newer),
-})
+const upgraded = (upgrade: Upgrade, [older, newer]: readonly [string, string]) => {
+  const versions = `${nameOfVersion(newer)} instead of ${nameOfVersion(older)}`
+  const what = [versions, ...upgrade.name.split(', ').slice(1)].join(': ')
+  return step(what, upgrade.name, nameOf(upgrade, older), nameOf(upgrade, newer))
+}
 
 const express = (id: string, says: string, published: Claim['published']): Claim => ({
   id,
@@ -156,13 +148,9 @@ export const upgrades: Study = {
   ],
   steps: [
     ...UPGRADES.flatMap((upgrade) => pairsOf(upgrade).map((pair) => upgraded(upgrade, pair))),
-    ...NODES.map(
-      (node): Step => ({
-        what: `${nameOfVersion(node)}: Object.setPrototypeOf of request and response`,
-        race: HTTP.name,
-        from: nameOf(HTTP, node),
-        to: prototypes(node),
-      }),
-    ),
+    ...NODES.map((node) => {
+      const what = `${nameOfVersion(node)}: Object.setPrototypeOf of request and response`
+      return step(what, HTTP.name, nameOf(HTTP, node), prototypes(node))
+    }),
   ],
 }

@@ -1,5 +1,6 @@
 import { exactly } from '@startgrid/loadgen/expectation.ts'
-import type { Claim, Study, System } from '../../src/result/experiment.ts'
+import type { Study, System } from '../../src/result/experiment.ts'
+import { claimsOf } from '../claims.ts'
 import { toolRace } from '../tool.ts'
 import { measureMessages } from './messages.ts'
 
@@ -17,11 +18,9 @@ const PUBLISHED: Readonly<Record<Runtime, Readonly<Record<number, number>>>> = {
 }
 
 const pools = (Object.keys(PUBLISHED) as Runtime[]).flatMap((runtime) =>
-  Object.keys(PUBLISHED[runtime]).map((size) => ({
-    name: `${runtime}-${size}`,
-    runtime,
-    size: Number(size),
-  })),
+  Object.entries(PUBLISHED[runtime]).map(([size, rate]) => {
+    return { name: `${runtime}-${size}`, runtime, size: Number(size), rate }
+  }),
 )
 
 const SERVERS = 'bench/studies/worker-pool/servers'
@@ -48,29 +47,14 @@ const SYSTEMS: Readonly<Record<string, System>> = {
   'bun-pool': route('Bun.serve, pool of 8', 'bun', '/helloworld'),
 }
 
-const messages = (
-  over: readonly [Runtime, number],
-  under: readonly [Runtime, number],
-  says: string,
-): Claim => ({
-  id: `${over.join('-')}-over-${under.join('-')}`,
-  says,
-  race: 'messages',
-  metric: 'rate',
-  over: over.join('-'),
-  under: under.join('-'),
-  published: [PUBLISHED[over[0]][over[1]] ?? Number.NaN, PUBLISHED[under[0]][under[1]] ?? Number.NaN],
-})
+const messages = (over: string, under: string, says: string) => {
+  const rateOf = (name: string) => pools.find((pool) => pool.name === name)?.rate ?? Number.NaN
+  const printed = { [over]: rateOf(over), [under]: rateOf(under) }
+  return claimsOf('messages', 'rate')(`${over}-over-${under}`, says, printed)
+}
 
-const http = (over: string, under: string, says: string, published: Claim['published']): Claim => ({
-  id: `${over}-over-${under}`,
-  says,
-  race: 'http',
-  metric: 'rate',
-  over,
-  under,
-  published,
-})
+const http = (says: string, printed: Readonly<Record<string, number>>) =>
+  claimsOf('http', 'rate')(Object.keys(printed).join('-over-'), says, printed)
 
 /** See docs/studies/worker-pool.md. */
 export const workerPool: Study = {
@@ -109,37 +93,33 @@ export const workerPool: Study = {
   },
   claims: [
     messages(
-      ['node', 4],
-      ['node', 2],
+      'node-4',
+      'node-2',
       'on Node, 4 workers handle 1.85 times the messages of 2 (20,000 and 37,200 per second)',
     ),
     messages(
-      ['node', 8],
-      ['node', 2],
+      'node-8',
+      'node-2',
       'on Node, 8 workers handle 3.2 times the messages of 2 (20,000 and 64,000 per second)',
     ),
     messages(
-      ['node', 10],
-      ['node', 8],
+      'node-10',
+      'node-8',
       'on Node, the plateau is near the number of cores: 10 workers are no faster than 8',
     ),
-    messages(['node', 24], ['node', 10], 'on Node, 24 workers lose about 10 %'),
-    messages(['bun', 2], ['node', 2], 'with 2 workers Bun is 1.7 times as fast as Node'),
-    messages(['bun', 4], ['node', 4], 'with 4 workers Bun is 1.7 times as fast as Node'),
-    messages(['bun', 8], ['node', 8], 'with 8 workers Bun is 2.2 times as fast as Node'),
-    messages(['bun', 10], ['node', 10], 'with 10 workers Bun is 2.4 times as fast as Node'),
-    http(
-      'fastify-pool',
-      'fastify',
-      'through the pool, Fastify is 0.41 times as fast as direct',
-      [21_000, 51_000],
-    ),
-    http('bun-pool', 'bun', 'through the pool, Bun.serve is 0.46 times as fast as direct', [49_000, 106_000]),
-    http(
-      'bun-pool',
-      'fastify',
-      'Bun.serve through the pool is as fast as Fastify direct (0.96)',
-      [49_000, 51_000],
-    ),
+    messages('node-24', 'node-10', 'on Node, 24 workers lose about 10 %'),
+    messages('bun-2', 'node-2', 'with 2 workers Bun is 1.7 times as fast as Node'),
+    messages('bun-4', 'node-4', 'with 4 workers Bun is 1.7 times as fast as Node'),
+    messages('bun-8', 'node-8', 'with 8 workers Bun is 2.2 times as fast as Node'),
+    messages('bun-10', 'node-10', 'with 10 workers Bun is 2.4 times as fast as Node'),
+    http('through the pool, Fastify is 0.41 times as fast as direct', {
+      'fastify-pool': 21_000,
+      fastify: 51_000,
+    }),
+    http('through the pool, Bun.serve is 0.46 times as fast as direct', { 'bun-pool': 49_000, bun: 106_000 }),
+    http('Bun.serve through the pool is as fast as Fastify direct (0.96)', {
+      'bun-pool': 49_000,
+      fastify: 51_000,
+    }),
   ],
 }
