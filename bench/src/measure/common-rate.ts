@@ -4,7 +4,7 @@ import { isQuiet } from '../judge/disturbance.ts'
 import { isSpoiled } from '../judge/latencies.ts'
 import { type Experiment, isProbe } from '../result/experiment.ts'
 import { isLatency } from '../result/metrics.ts'
-import type { Cell, Settings } from '../result/result.ts'
+import type { Cell } from '../result/result.ts'
 import { attempt, type Course } from './heat.ts'
 import { CellFailure, type Entrant, measureTrial } from './load.ts'
 
@@ -26,19 +26,16 @@ export function baseOf(
   return named.length > 0 ? [...new Set(named)] : (race.openLoop ?? [])
 }
 
-interface CommonRate {
-  experiment: Pick<Experiment, 'claims' | 'races'>
-  settings: Pick<Settings, 'heats' | 'looks' | 'openLoop'>
-  /** Requests per second, if an earlier heat has found them. */
-  known: number | undefined
-}
-
-/** Offers one rate to all cells of a heat whose latency is asked for, shuffled. */
+/**
+ * Offers one rate to all cells of a heat whose latency is asked for, shuffled.
+ * @param known requests per second, if an earlier heat has found them
+ */
 export async function measureAtCommonRate(
   course: Course,
-  { experiment, settings, known }: CommonRate,
+  experiment: Pick<Experiment, 'claims' | 'races'>,
+  known: number | undefined,
 ): Promise<void> {
-  const { entrants, failed, planned, random, record, signal } = course
+  const { entrants, failed, planned, random, record, settings, signal } = course
   const asked = entrants.filter(({ cell }) => cell.openLoop && !failed.has(cell.id))
   const capacities = new Map(asked.map(({ cell }) => [cell.system, capacityOf(course, cell)]))
   const base = baseOf(experiment, planned.race).flatMap((system) => capacities.get(system)?.rate ?? [])

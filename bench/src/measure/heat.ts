@@ -27,7 +27,7 @@ export interface HeatFrame {
 
 interface HeatOptions extends HeatFrame {
   cells: readonly Cell[]
-  settings: Pick<Settings, 'slices' | 'sliceMs'>
+  settings: Pick<Settings, 'slices' | 'sliceMs' | 'heats' | 'looks' | 'openLoop'>
   start: Start
   generator: Generator
   workloadOf(cell: Cell): Workload
@@ -57,33 +57,30 @@ const DRAWS = 0x2545f491
  * others go on. After an abort the record is not complete.
  */
 export async function runHeat(options: HeatOptions): Promise<Heat> {
-  const beganAt = performance.now()
-  const { planned, signal, measure } = options
+  const { planned, signal } = options
   const record = newHeat(planned)
-  const servers = await options.start(options.cells, { signal })
-  const random = createRandom(planned.seed)
-  const draws = createRandom(planned.seed ^ DRAWS)
   const course: Course = {
     ...options,
-    beganAt,
-    random,
-    draws,
+    beganAt: performance.now(),
+    random: createRandom(planned.seed),
+    draws: createRandom(planned.seed ^ DRAWS),
     record,
     entrants: [],
     rates: new Map(),
     failed: new Set(),
   }
+  const servers = await options.start(options.cells, { signal })
   try {
     if (!signal.aborted) {
       await enter(course, servers)
       await warm(course)
-      await measure(course)
-      record.launches.push(...(await servers.launches()))
+      await options.measure(course)
+      record.launches = await servers.launches()
     }
   } finally {
     await servers.stop()
   }
-  record.seconds = (performance.now() - beganAt) / 1000
+  record.seconds = (performance.now() - course.beganAt) / 1000
   return record
 }
 
@@ -131,7 +128,9 @@ async function warm(course: Course): Promise<void> {
   const all = course.entrants.map((entrant) => ({ entrant, ...entrant.cell, ms: 0, requests: 0 }))
   type Warming = (typeof all)[number]
   const warmOnce = async (one: Warming) => {
-    const durationMs = warmupSliceMs(one)
+    // Opening so many connections takes longer than a slice of warm-up: one load then has all of it.
+    const leastMs = one.connections < MANY_CONNECTIONS ? 0 : one.warmupMs
+    const durationMs = Math.max(WARMUP_SLICE_MS, leastMs)
     const spec = { phase: 'warmup', durationMs, pass: null, seed: nextSeed(course) } as const
     const slice = await takeSlice(course, one.entrant, spec)
     // A cell that failed gets no more.
@@ -149,12 +148,7 @@ async function warm(course: Course): Promise<void> {
     for (const one of shuffle(short, random)) await warmOnce(one)
 }
 
-/** Opening so many connections takes longer than a slice of warm-up: one load then has all of it. */
 const MANY_CONNECTIONS = 500
-
-function warmupSliceMs({ connections, warmupMs }: Cell): number {
-  return connections < MANY_CONNECTIONS ? WARMUP_SLICE_MS : Math.max(WARMUP_SLICE_MS, warmupMs)
-}
 
 /** Every cell once per pass, in shuffled order. All cells of a pass draw the same arrivals and paths, and no two passes do. */
 export async function measurePasses(course: Course): Promise<void> {

@@ -170,7 +170,7 @@ async function runOne(run: HeatsRun, frame: HeatFrame): Promise<boolean> {
         measure: async (course) => {
           await measurePasses(course)
           const known = race.openRate ?? openRateOf(result.heats, name)
-          await measureAtCommonRate(course, { experiment, settings, known })
+          await measureAtCommonRate(course, experiment, known)
         },
       })
   // Ctrl-C and a lost terminal end servers that still start, and Node may hear of that first: seen in 1 of 20 on a busy machine.
@@ -197,15 +197,9 @@ async function runProbes(
     const { id, system } = cell
     if (signal.aborted) break
     onProgress(index / cells.length)
+    const context = { signal, heat: planned.heat, quick, start: () => startAlone(start, cell, signal) }
     try {
-      const { heat } = planned
-      const figures = await race.probe(system, {
-        signal,
-        heat,
-        quick,
-        start: () => startAlone(start, cell, signal),
-      })
-      record.probes.push({ cell: id, figures })
+      record.probes.push({ cell: id, figures: await race.probe(system, context) })
     } catch (error) {
       if (!signal.aborted) record.failures.push({ cell: id, reason: oneLine(error) })
     }

@@ -79,15 +79,8 @@ export async function withPreparedRun(
   result.nginx = nginx
   result.settings.cores = cores
   const generator = await startTeam(cores?.generators ?? [cores?.generator])
-  const prepared = {
-    ...preparation,
-    result,
-    start,
-    generator,
-    warn,
-    store,
-    endsAt: Number.POSITIVE_INFINITY,
-  }
+  const endsAt = Number.POSITIVE_INFINITY
+  const prepared = { ...preparation, result, start, generator, warn, store, endsAt }
   try {
     const steal = watchSteal()
     const beganAt = performance.now()

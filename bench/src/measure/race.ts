@@ -99,10 +99,8 @@ export async function runRace(
 }
 
 function withoutRace(experiment: Experiment, name: string): Experiment {
-  return {
-    ...experiment,
-    races: Object.fromEntries(Object.entries(experiment.races).filter(([one]) => one !== name)),
-  }
+  const { [name]: _, ...races } = experiment.races
+  return { ...experiment, races }
 }
 
 /**

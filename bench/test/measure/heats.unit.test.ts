@@ -11,7 +11,7 @@ import { type HeatsRun, runHeats } from '../../src/measure/heats.ts'
 import { isSteady } from '../../src/measure/warmup.ts'
 import type { ProbeRace } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
-import type { Cell, Warning } from '../../src/result/result.ts'
+import type { Cell, Settings, Warning } from '../../src/result/result.ts'
 import type { Server } from '../../src/servers/servers.ts'
 import {
   fakeGenerator,
@@ -42,13 +42,14 @@ interface Setting {
   /** What an open loop gives. */
   offer?(plan: LoadOptions): object
   measure?: typeof measurePasses
+  settings?: Pick<Settings, 'heats' | 'openLoop'>
 }
 
 /** @param rates responses per second, by the place of a cell */
 function heatOf(
   cells: Cell[],
   rates: readonly number[],
-  { seed = 7, onRun, offer, measure = measurePasses }: Setting,
+  { seed = 7, onRun, offer, measure = measurePasses, settings = { heats: 1, openLoop: null } }: Setting,
 ): Promise<Heat> {
   // Of every cell the port is its place.
   const running = cells.map(({ id }, index): [string, Server] => [
@@ -70,7 +71,7 @@ function heatOf(
     expectedMs: 1000,
     planned: { race: 'race', heat: 1, seed },
     cells,
-    settings: { slices: 10, sliceMs: 100_000 },
+    settings: { ...settings, slices: 10, sliceMs: 100_000 },
     start: async () => ({
       running: new Map(running),
       failures: new Map(),
@@ -247,13 +248,14 @@ describe('one rate for all', () => {
     const { cells, settings } = measureOnPaper({ fast: [1], slow: [1], wide: [1] }, LATE)
     const left = [...lags]
     const { trials, commonRate } = await heatOf(cells, [1, 1, 1], {
+      settings,
       measure: async (course) => {
         for (const [system, rate] of Object.entries(rates))
           course.record.slices.push({
             ...paperSliceOf(system, rate, 'measure'),
             disturbed: disturbed === system,
           })
-        await measureAtCommonRate(course, { experiment: LATE, settings, known: known ?? undefined })
+        await measureAtCommonRate(course, LATE, known ?? undefined)
       },
       offer: ({ rate = 0 }) => ({
         rate,

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Asked } from '@startgrid/servers/request.ts'
-import { askOften, bodyOf, quote } from '@startgrid/servers/request.ts'
+import { type Asked, askOften, bodyOf, quote } from '@startgrid/servers/request.ts'
 import { openConnection } from '@startgrid/wire/client.ts'
 import { NoResponse, type Response } from '@startgrid/wire/reader.ts'
 import type { Target } from '@startgrid/wire/target.ts'

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative, resolve } from 'node:path'
 import { ForeseenError } from '@startgrid/cli/arguments.ts'
@@ -62,10 +62,9 @@ export async function checkOut(ref: string | undefined, options: CheckoutOptions
   const tree = join(parent, 'tree')
   const sentence = `git cannot check out ${name}.`
   // A clone, so that scripts find a .git as they have it, and change nothing of the person's.
-  if (old === undefined)
-    gitIn(parent)([...WITHOUT_HOOKS, 'clone', '--quiet', '--shared', '--no-checkout', top, tree], sentence)
+  if (old === undefined) gitIn(parent)(['clone', '--quiet', '--shared', '--no-checkout', top, tree], sentence)
   else gitIn(tree)(['clean', '--quiet', '-ffdx', '--exclude=node_modules'], sentence)
-  gitIn(tree)([...WITHOUT_HOOKS, 'checkout', '--quiet', '--force', '--detach', commit], sentence)
+  gitIn(tree)(['checkout', '--quiet', '--force', '--detach', commit], sentence)
   if (ref === undefined) takeChanges(top, tree)
   const directory = join(tree, git(['rev-parse', '--show-prefix'], ''))
   if (!existsSync(directory)) throw new CheckoutError(`There is no ${relative(tree, directory)} in ${name}.`)
@@ -139,15 +138,14 @@ function commitsIn(after: string, upTo: string, from: string): Commit[] {
   })
 }
 
-const WITHOUT_HOOKS = ['-c', 'core.hooksPath=/dev/null']
-
 /** Of a repository in one of whose hooks we run. */
 const OF_HOOK = { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined }
 
 /** @returns runs git there and gives its output; @throws {CheckoutError} with the sentence and git's last line */
 function gitIn(directory: string, env: Readonly<Record<string, string>> = {}) {
   return (args: readonly string[], sentence: string): string => {
-    const { status, stdout, stderr, error } = spawnSync('git', ['-C', directory, ...args], {
+    const words = ['-C', directory, '-c', 'core.hooksPath=/dev/null', ...args]
+    const { status, stdout, stderr, error } = spawnSync('git', words, {
       encoding: 'utf8',
       env: { ...process.env, ...OF_HOOK, ...env, GIT_TERMINAL_PROMPT: '0' },
       maxBuffer: 1 << 28,
@@ -277,12 +275,9 @@ function manifestIn(directory: string): Manifest {
 
 /** Where what the package needs is installed: the nearest lockfile or workspace. */
 function rootOf(tree: string, directory: string): string {
-  for (let at = directory; at.startsWith(tree); at = dirname(at)) {
-    const isRoot = [...Object.keys(LOCKFILES), 'pnpm-workspace.yaml'].some((file) =>
-      existsSync(join(at, file)),
-    )
-    if (isRoot || manifestIn(at).workspaces !== undefined) return at
-  }
+  const marks = [...Object.keys(LOCKFILES), 'pnpm-workspace.yaml']
+  for (let at = directory; at.startsWith(tree); at = dirname(at))
+    if (marks.some((file) => existsSync(join(at, file))) || manifestIn(at).workspaces !== undefined) return at
   return directory
 }
 
@@ -296,13 +291,9 @@ function commandOf(manager: string, root: string, named = manager): string[] {
 }
 
 function packagesIn(root: string): Map<string, string> {
-  const list = (place: string) => (existsSync(place) ? readdirSync(place) : [])
   const modules = join(root, 'node_modules')
-  const names = list(modules).flatMap((name) =>
-    name.startsWith('@') ? list(join(modules, name)).map((own) => `${name}/${own}`) : name,
-  )
   return new Map(
-    names.flatMap((name) => {
+    globSync(['*', '@*/*'], { cwd: modules }).flatMap((name) => {
       const { version } = manifestIn(join(modules, name))
       return version === undefined ? [] : [[name, version]]
     }),
@@ -322,10 +313,8 @@ export function whatDiffers(names: readonly string[], sides: readonly Checkout[]
   })
   const more = different.length - MOST_NAMED
   const listed = `${different.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  const what =
-    different.length === 0
-      ? 'the same packages'
-      : `other versions of ${plural(different.length, 'package')}: ${listed}`
+  const others = `other versions of ${plural(different.length, 'package')}: ${listed}`
+  const what = different.length === 0 ? 'the same packages' : others
   return `Without a lockfile, what the registry has today was installed: ${names.join(' and ')} have ${what}.`
 }
 

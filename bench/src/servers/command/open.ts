@@ -12,7 +12,7 @@ import type { LaunchRecord } from '../../result/heat.ts'
 import type { Cell, Cores } from '../../result/result.ts'
 import { beginAccountOf, type Opened, type OpenOptions, type Server, systemOf } from '../servers.ts'
 import { isHere, whySilent } from './origin.ts'
-import { isNode, openProfiler, type Profiler } from './profiler.ts'
+import { isNode, openProfiler } from './profiler.ts'
 
 interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress'> {
   guard: Guard
@@ -97,7 +97,9 @@ export async function openCommands(
         return sum + 1000 * Math.max(startCpu, startup - (together ? cpu - startCpu : 0))
       }, 0)
       return {
-        running: new Map([...started].map(([{ id }, one]) => [id, serverOf(one, cores)])),
+        running: new Map(
+          [...started].map(([{ id }, one]) => [id, { ...one, beginAccount: accountOf(one, cores) }]),
+        ),
         failures,
         startMs,
         launches: async () => [...started].map(([cell, one]) => launchOf(cell, one, before.get(one))),
@@ -107,13 +109,11 @@ export async function openCommands(
   }
 }
 
-interface Running extends Pick<CommandServer, 'target' | 'pids'> {
-  profiler?: Profiler | undefined
+interface Running extends Omit<Server, 'beginAccount'>, Pick<CommandServer, 'pids'> {
   startup?: number
   isElsewhere?: boolean
   startCpu?: number
   readyMemory?: number | undefined
-  whyEnded(): Promise<string | null>
   stop(): Promise<void>
 }
 
@@ -132,16 +132,10 @@ async function startedElsewhere(origin: string, ready: Asked, signal: AbortSigna
   }
 }
 
-function serverOf({ target, pids, whyEnded, profiler }: Running, cores: Cores | null): Server {
-  return {
-    target,
-    whyEnded,
-    profiler,
-    beginAccount: (generator) => {
-      const app = pids()
-      const subject = { proxy: [], generator, cores }
-      return beginAccountOf({ ...subject, app: app.length > 0 ? app : undefined })
-    },
+function accountOf({ pids }: Running, cores: Cores | null): Server['beginAccount'] {
+  return (generator) => {
+    const app = pids()
+    return beginAccountOf({ app: app.length > 0 ? app : undefined, proxy: [], generator, cores })
   }
 }
 
@@ -167,10 +161,9 @@ type Used = { pid: number; onCpu: number }
 
 /** The CPU of each thread so far, by its number. */
 export function usedBy(pids: readonly number[]): Map<string, Used> {
-  const threads = pids.flatMap((pid) =>
-    [...(readThreads(pid) ?? [])].map(([id, { onCpu }]) => [id, { pid, onCpu }] as const),
+  return new Map(
+    pids.flatMap((pid) => [...(readThreads(pid) ?? [])].map(([id, { onCpu }]) => [id, { pid, onCpu }])),
   )
-  return new Map(threads)
 }
 
 /** How many have worked since they were ready: a package manager, a primary or a helper uses much less CPU than the busiest one. */

@@ -57,7 +57,7 @@ export async function startSystems(entrants: readonly Entrant[], cores: Settings
   const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
   const failures = new Map<string, string>()
   const apps = new Map<string, readonly Launch[]>()
-  const fronts = new Map<string, { instance: Instance; target: Target | undefined }>()
+  const fronts = new Map<string, { nginx: Instance; target: Target | undefined }>()
 
   const withApp = entrants.filter(({ system }) => system.app !== undefined)
   await startGroups(withApp, launchOf, failures, async ([first], name) => {
@@ -70,17 +70,16 @@ export async function startSystems(entrants: readonly Entrant[], cores: Settings
   }
   const behind = entrants.filter(({ cell, system }) => system.nginx !== undefined && !failures.has(cell.id))
   await startGroups(behind, nginxKey, failures, async (own) => {
-    const instance = await startNginx(own, apps)
+    const nginx = await startNginx(own, apps)
     for (const [index, { cell }] of own.entries())
-      fronts.set(cell.id, { instance, target: instance.addresses[index] })
+      fronts.set(cell.id, { nginx, target: nginx.addresses[index] })
   })
 
   const parts = new Map<Entrant, Parts>()
   for (const one of entrants.filter(({ cell }) => !failures.has(cell.id))) {
     const copies = apps.get(launchOf(one)) ?? []
-    const front = fronts.get(one.cell.id)
-    const target = front === undefined ? copies[0]?.target : front.target
-    if (target !== undefined) parts.set(one, { target, copies, nginx: front?.instance })
+    const { nginx, target } = fronts.get(one.cell.id) ?? { nginx: undefined, target: copies[0]?.target }
+    if (target !== undefined) parts.set(one, { target, copies, nginx })
     else failures.set(one.cell.id, 'it has neither an app nor an NGINX')
   }
   return {
@@ -95,7 +94,7 @@ export async function startSystems(entrants: readonly Entrant[], cores: Settings
       return [...peaks].map(([app, peak]) => ({ app, peakMemory: peak }))
     },
     stop: async () => {
-      const instances = new Set([...fronts.values()].map(({ instance }) => instance))
+      const instances = new Set([...fronts.values()].map(({ nginx }) => nginx))
       await Promise.all([...instances].map((one) => one.stop()))
       await Promise.all([...apps.values()].flat().map((one) => one.stop()))
       rmSync(directory, { recursive: true, force: true })
@@ -165,25 +164,23 @@ async function startNginx(
   return startFronts(nginx, routes, cpus)
 }
 
-function serverOf({ target, copies, nginx }: Parts, cores: Settings['cores']): Server {
+function serverOf(parts: Parts, cores: Settings['cores']): Server {
+  const { target, copies, nginx } = parts
   const [first] = copies
   const { engine, nginx: version } = first?.ready ?? {}
   return {
     target,
     engine: engine && `${engine} in NGINX ${version}`,
     whyEnded: async () => endingOf(copies) ?? (nginx?.pids().length === 0 ? 'NGINX ended' : null),
-    beginAccount: (generator) =>
-      beginAccountOf({
-        app: appPids({ copies, nginx }),
-        proxy: first === undefined ? [] : (nginx?.pids() ?? []),
-        generator,
-        cores,
-      }),
+    beginAccount: (generator) => {
+      const proxy = first === undefined ? [] : (nginx?.pids() ?? [])
+      return beginAccountOf({ app: appPids(parts), proxy, generator, cores })
+    },
   }
 }
 
 /** The processes of the app; of an NGINX that is alone, its own. */
-function appPids({ copies, nginx }: Omit<Parts, 'target'>): number[] {
+function appPids({ copies, nginx }: Parts): number[] {
   return copies.length === 0 ? (nginx?.pids() ?? []) : copies.flatMap(serverPids)
 }
 
