@@ -1,25 +1,14 @@
 import { deepEqual, equal, ok, throws } from 'node:assert/strict'
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { UsageError } from '@startgrid/cli/arguments.ts'
+import { newDirectory } from '@startgrid/cli/test-programs.ts'
 import { commandOf, prepareOutput } from '../src/report/output.ts'
 import { readResult, writeResult } from '../src/result/result-file.ts'
 import { rateResult } from './fixtures/results.ts'
 
-const DIRECTORY = mkdtempSync(join(tmpdir(), 'startgrid-results-'))
-after(() => rmSync(DIRECTORY, { recursive: true }))
+const DIRECTORY = newDirectory({ after })
 const inDirectory = (...names: string[]) => join(DIRECTORY, ...names)
 
 test('a reader never sees half a result: the old file stays whole, and the new one takes its place', () => {

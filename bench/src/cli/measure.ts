@@ -32,7 +32,7 @@ export function describePlan(name: string, experiment: Experiment, result: Resul
 }
 
 /** How something is measured. @throws {ForeseenError} if it cannot begin */
-export type Measure = (context: Omit<RunContext, 'download'>) => Promise<Result>
+export type Measure = (context: RunContext) => Promise<Result>
 
 interface Wanted {
   output: string | undefined

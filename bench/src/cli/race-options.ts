@@ -44,8 +44,8 @@ export function readRaceOptions(args: readonly string[], program: string) {
   const ready =
     path === undefined ? { ...first, or, ...(status !== undefined && { status }) } : { path: readPath(path) }
   const [one = '', other = 'working tree'] = git
-  const usual = git.length === 0 ? [] : [one, other === one ? `${one} (again)` : other]
-  const names = readNames(values.name, git.length > 0 ? usual : namesOf(positionals))
+  const refs = [one, other === one ? `${one} (again)` : other]
+  const names = readNames(values.name, git.length > 0 ? refs : namesOf(positionals))
   const directory = directoryOfPerson()
   const { heats, bisect } = values
   const searchMs = values['max-time'] ?? BISECT_TIME

@@ -17,9 +17,11 @@ export function gridExperiment(options: GridOptions): Experiment {
   const systems: Record<string, System> = {}
   const races: Record<string, LoadRace> = {}
   for (const role of ROLES) {
-    const entries = withTwin(options.apps.filter((app) => app.role === role))
-    const own = entries.flatMap((entry) => systemsOf(entry, options))
-    if (own.length === 0) continue
+    const apps = options.apps.filter((app) => app.role === role)
+    // The twin is of bare node where that takes part, for it is what all are compared with; else of the first app.
+    const original = apps.find((app) => app.framework === BASELINE) ?? apps[0]
+    if (original === undefined) continue
+    const own = [...apps.flatMap((app) => systemsOf(app, options)), ...systemsOf(original, options, true)]
     Object.assign(systems, Object.fromEntries(own))
     races[role] = {
       systems: own.map(([name]) => name),
@@ -37,39 +39,23 @@ function hasLatency([, { twinOf, app }]: [string, System]): boolean {
   return twinOf === undefined && !(app?.role === 'ssr' && runtimeOf(app.package) === 'nginx')
 }
 
-/** An app under the name of its launch: `node/hello`, and `node/hello#2` for what runs the same once more. */
-interface Entry {
-  launch: string
-  title: string
-  app: App
-  twinOf?: string
-}
-
-/** The twin is bare node where that takes part, for it is what all are compared with; else the first app. */
-function withTwin(apps: readonly App[]): Entry[] {
-  const original = apps.find((app) => app.framework === BASELINE) ?? apps[0]
-  if (original === undefined) return []
-  const { name, framework } = original
-  return [
-    ...apps.map((app) => ({ launch: app.name, title: app.framework, app })),
-    { launch: `${name}#2`, title: `${framework}#2`, app: original, twinOf: name },
-  ]
-}
-
-function systemsOf({ launch, title, app, twinOf }: Entry, { topologies }: GridOptions): [string, System][] {
-  return topologies.map((topology) => {
+/** An app by topology. @param isTwin what runs the same once more: `node/hello#2` */
+function systemsOf(app: App, { topologies }: GridOptions, isTwin = false): [string, System][] {
+  const { name, framework, role } = app
+  const number = isTwin ? '#2' : ''
+  const launch = `${name}${number}`
+  return topologies.map((topology, index) => {
     // The first topology warms the app; the others only their own path.
-    const isFirst = topology === topologies[0]
-    const ms = isFirst ? warmupOf(app) : PROXIED_WARMUP_MS
+    const ms = index === 0 ? warmupOf(app) : PROXIED_WARMUP_MS
     const system = {
-      title,
+      title: `${framework}${number}`,
       launch,
-      app: { package: `apps/${app.framework}`, role: app.role },
+      app: { package: `apps/${framework}`, role },
       warmupMs: ms,
       // Behind NGINX the app itself is warm.
-      warmupRequests: topology === 'direct' && isFirst ? warmupRequests(app, ms) : 0,
+      warmupRequests: topology === 'direct' && index === 0 ? warmupRequests(app, ms) : 0,
       ...(topology !== 'direct' && { nginx: { front: topology } }),
-      ...(twinOf !== undefined && { twinOf }),
+      ...(isTwin && { twinOf: name }),
     }
     return [`${launch} ${topology}`, system]
   })

@@ -1,4 +1,4 @@
-import { FRAMEWORKS, findFramework, ROLES, type Role } from '@startgrid/grid/apps.ts'
+import { type App, FRAMEWORKS, findFramework, ROLES, type Role } from '@startgrid/grid/apps.ts'
 import type { Framework } from '@startgrid/grid/frameworks.ts'
 import { type Experiment, isProbe, type Race } from '../result/experiment.ts'
 import type { Settings } from '../result/result.ts'
@@ -63,10 +63,7 @@ function entryOf(framework: string): Framework | undefined {
 }
 
 /** What decides how long an app takes to become warm. */
-interface Warmed {
-  framework: string
-  role: Role
-}
+type Warmed = Pick<App, 'framework' | 'role'>
 
 /** Behind NGINX the app is warm already: what is new is NGINX, which has nothing to compile. */
 export const PROXIED_WARMUP_MS = 250

@@ -25,11 +25,11 @@ export type RaceSystem = Pick<System, 'command' | 'running' | 'ready' | 'commit'
 /** Systems in the order in which they were named: the first is what the others are compared with. */
 export function createRace({ systems: given, requests, connections, rate, twin }: RaceOptions): Experiment {
   const [first] = given
-  const systems = given.map(({ name, ...how }): [string, System] => [name, systemOf(name, how)])
-  if (twin && first !== undefined) {
-    const { name, ...how } = first
-    systems.push([`${name} itself`, { ...systemOf(`${name} itself`, how), twinOf: name }])
-  }
+  const itself = twin && first ? [{ ...first, name: `${first.name} itself`, twinOf: first.name }] : []
+  const systems = [...given, ...itself].map(({ name, ...how }): [string, System] => {
+    // A server that waits for a database is measured as well: CPU per request then decides.
+    return [name, { title: name, serverBound: false, ...how }]
+  })
   const names = systems.map(([name]) => name)
   const frame = { systems: names, connections, openLoop: names, ...(rate && { openRate: rate }) }
   const races: Record<string, LoadRace> = {}
@@ -57,9 +57,4 @@ function workloadsOf(requests: readonly Weighted[]): Workload[] {
 function nameOf({ mix, ...asked }: Workload): string {
   if (mix === undefined) return nameAsked(asked)
   return nameAsked({ ...asked, path: mix.map(({ path, weight }) => `${weight}:${path}`).join(' ') })
-}
-
-function systemOf(title: string, how: Omit<RaceSystem, 'name'>): System {
-  // A server that waits for a database is measured as well: CPU per request then decides.
-  return { title, serverBound: false, ...how }
 }

@@ -12,7 +12,7 @@ import {
   type StudyEffort,
   type StudyProfile,
 } from './profiles.ts'
-import { BESIDE_MS, heatsWithin, LEAST_HEATS } from './time.ts'
+import { BESIDE_MS, heatsWithin } from './time.ts'
 
 /** Results without measurements: what a run is going to do. */
 
@@ -37,7 +37,7 @@ export function createResult(
   const { settings } = result
   if ((heats ?? maxTimeMs) !== undefined) settings.profile = 'custom'
   if (heats === undefined && maxTimeMs !== undefined)
-    settings.heats = heatsWithin(maxTimeMs - BESIDE_MS, LEAST_HEATS, result)
+    settings.heats = heatsWithin(maxTimeMs - BESIDE_MS, result)
   return result
 }
 

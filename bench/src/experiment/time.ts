@@ -70,9 +70,9 @@ export function roundMs({ experiment, cells, settings }: Planned, paces?: Paces)
   }, 0)
 }
 
-/** The heats that fit, at least so many and at most 100. */
-export function heatsWithin(timeMs: number, least: number, result: Planned, paces?: Paces): number {
-  return Math.min(MOST_HEATS, Math.max(least, Math.floor(timeMs / roundMs(result, paces))))
+/** The heats that fit, 2 to 100. */
+export function heatsWithin(timeMs: number, result: Planned): number {
+  return Math.min(MOST_HEATS, Math.max(LEAST_HEATS, Math.floor(timeMs / roundMs(result))))
 }
 
 /** The shortest time for two heats of the grid. */

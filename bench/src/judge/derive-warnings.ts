@@ -3,7 +3,7 @@ import { listOf, plural, present } from '@startgrid/cli/text.ts'
 import { median } from '@startgrid/stats/moments.ts'
 import { LEAST_HEATS } from '../experiment/time.ts'
 import type { Result, Warning } from '../result/result.ts'
-import { keepQuiet } from './disturbance.ts'
+import { isCrowded } from './disturbance.ts'
 import { keptSlices } from './passes.ts'
 
 /** What a result itself tells its reader to beware of: pure, so that a report can be made again. */
@@ -19,7 +19,6 @@ export function deriveWarnings(result: Result): Warning[] {
   ]
 }
 
-/** What is not known of servers that ran already. */
 function external({ experiment, cells, heats }: Result): string[] {
   const systems = Object.entries(experiment.systems)
   const running = systems.flatMap(([name, { running: origin }]) => (origin === undefined ? [] : name))
@@ -67,9 +66,7 @@ function disturbed({ heats }: Result): string[] {
   const crowded = new Set(kept.flatMap((heat) => [...heat.crowded])).size
   const loads = heats.flatMap(({ trials }) => trials)
   const taken = loads.filter((load) => load.disturbed).length
-  const cells = [...Map.groupBy(loads, ({ cell }) => cell).values()].filter(
-    (own) => keepQuiet(own, (load) => !load.disturbed).crowded,
-  ).length
+  const cells = [...Map.groupBy(loads, ({ cell }) => cell).values()].filter(isCrowded).length
   const except =
     cells === 0
       ? ''

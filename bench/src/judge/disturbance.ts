@@ -21,14 +21,9 @@ export function isTaken(disturbance: Disturbance): boolean {
   return worstPart(disturbance) > TAKEN_ABOVE
 }
 
-/** What counts: all that others did not take; everything if less than half would remain. No cell is void for that: intervals are wider. */
-export function keepQuiet<One>(
-  measured: readonly One[],
-  isQuiet: (one: One) => boolean,
-): { kept: readonly One[]; crowded: boolean } {
-  const quiet = measured.filter(isQuiet)
-  const crowded = quiet.length < measured.length / 2
-  return { kept: crowded ? measured : quiet, crowded }
+/** Whether less than half would remain without what others took: then all counts. No cell is void for that: intervals are wider. */
+export function isCrowded(measured: readonly Pick<Slice, 'disturbed'>[]): boolean {
+  return measured.filter(({ disturbed }) => !disturbed).length < measured.length / 2
 }
 
 /** Who took the core is in several accounts. */

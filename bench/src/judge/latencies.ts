@@ -64,7 +64,6 @@ export function openLoopsOf(
   }
 }
 
-/** One latency. */
 interface Used {
   metric: (typeof LATENCIES)[number][0]
   /** Per heat; undefined where none counts. */
@@ -104,12 +103,7 @@ function whyVoid(loads: readonly Trial[]): string | null {
 }
 
 /** What the half of the loads measured in which the generator was least late. */
-interface Usual {
-  histogram: string | null
-  meanMs: number
-}
-
-function usualOf(loads: readonly Trial[]): Usual {
+function usualOf(loads: readonly Trial[]) {
   const byLag = loads.toSorted((one, other) => (one.lag?.p99 ?? 0) - (other.lag?.p99 ?? 0))
   const least = byLag.slice(0, Math.ceil(loads.length / 2))
   const histograms = least.flatMap(({ histogram }) => histogram ?? [])
@@ -127,7 +121,7 @@ function usualOf(loads: readonly Trial[]): Usual {
 function latencyOf(
   { histogram, lagHistogram, requests, meanMs }: Trial,
   percentile: number | null,
-  usual: Usual,
+  usual: ReturnType<typeof usualOf>,
   heats: number,
 ): { seconds: number; isLate: boolean } | undefined {
   if (percentile === null && meanMs !== null)
@@ -135,10 +129,8 @@ function latencyOf(
   if (percentile === null) return undefined
   const beyond = requests * (1 - percentile / 100)
   if (histogram === null || usual.histogram === null || beyond < BEYOND * shareOf(heats)) return undefined
-  return {
-    seconds: valueAt(histogram, percentile) / 1000,
-    isLate: isSpoiled({ histogram: usual.histogram, lagHistogram }, percentile),
-  }
+  const isLate = isSpoiled(usual.histogram, lagHistogram, percentile)
+  return { seconds: valueAt(histogram, percentile) / 1000, isLate }
 }
 
 /** The rate that the first heat of a race found: the same for all, so that they can be compared. */
@@ -154,17 +146,12 @@ export function openRateOf(heats: readonly Heat[], race: string): number | undef
 /** A figure that may be longer by more than this part is not the server's. */
 const MOST = 0.1
 
-/** Latency and schedule lag of one load, or of several, as `Trial` has them. */
-interface Recorded {
-  histogram: string
-  lagHistogram: string | null
-}
-
 /**
  * If late requests, and as many behind them, had been the fastest of all, a percentile would be that of so many fewer.
+ * @param histogram of latencies, as `Trial` has it
  * @param percentile 0 to 100
  */
-export function isSpoiled({ histogram, lagHistogram }: Recorded, percentile: number): boolean {
+export function isSpoiled(histogram: string, lagHistogram: string | null, percentile: number): boolean {
   if (lagHistogram === null) return false
   const ms = valueAt(histogram, percentile)
   const moved = 2 * 100 * partLate(lagHistogram, ms)

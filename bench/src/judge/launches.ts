@@ -49,37 +49,33 @@ export function judgeCells(measured: Measured): JudgedCell[] {
     heats.map((heat) => [heat, Map.groupBy(keptSlices(heat).slices, (one) => one.cell)]),
   )
   const tried = measured.cells.filter(({ skipped }) => skipped === null)
-  const reasons = new Map(
-    tried.map((cell) => {
-      const own = heats.filter(({ race }) => race === cell.race)
-      const failures = own.flatMap((heat) =>
-        heat.failures.flatMap((one) => (one.cell === cell.id ? one.reason : [])),
-      )
-      // A probe has no slices to be judged by.
-      if (cell.workload === null) return [cell, failures[0] ?? null]
-      const reason = whyVoid({
-        cell,
-        conformance: conformance.find((one) => one.cell === cell.id) ?? null,
-        slices: own.flatMap((heat) => heat.slices.filter((one) => one.cell === cell.id)),
-        counted: own.flatMap((heat) => counted.get(heat)?.get(cell.id) ?? []),
-        failures,
-        stolen,
-        cores: settings.cores,
-      })
-      return [cell, reason]
-    }),
-  )
-  const valid = tried.filter((cell) => reasons.get(cell) === null)
+  const judged = tried.map((cell) => {
+    const isOwn = (one: { cell: string }) => one.cell === cell.id
+    const own = heats.filter(({ race }) => race === cell.race)
+    const slices = own.map((heat) => counted.get(heat)?.get(cell.id) ?? [])
+    const failures = own.flatMap((heat) => heat.failures.filter(isOwn).map(({ reason }) => reason))
+    const evidence = {
+      cell,
+      conformance: conformance.find(isOwn) ?? null,
+      slices: own.flatMap((heat) => heat.slices.filter(isOwn)),
+      counted: slices.flat(),
+      failures,
+      stolen,
+      cores: settings.cores,
+    }
+    // A probe has no slices to be judged by.
+    const reason = cell.workload === null ? (failures[0] ?? null) : whyVoid(evidence)
+    return { cell, own, slices, void: reason }
+  })
+  const valid = judged.flatMap((one) => (one.void === null ? one.cell : []))
   const fits = new Map(
     heats.map((heat) => {
       const slices = [...(counted.get(heat)?.values() ?? [])].flat()
       return [heat, { rate: fitHeat(valid, slices, 'rate'), cpu: fitHeat(valid, slices, 'cpu') }]
     }),
   )
-  return tried.map((cell) => {
-    const own = heats.filter(({ race }) => race === cell.race)
+  return judged.map(({ cell, own, slices, void: reason }) => {
     const openLoops = openLoopsOf(cell, own, settings)
-    const slices = own.map((heat) => counted.get(heat)?.get(cell.id) ?? [])
     const launchIn = (heat: Heat, index: number) => {
       const { rate, cpu } = fits.get(heat) ?? {}
       const fitted = { rate: rate?.get(cell.id), cpu: cpu?.get(cell.id) }
@@ -88,7 +84,7 @@ export function judgeCells(measured: Measured): JudgedCell[] {
     return {
       cell,
       openLoops,
-      void: reasons.get(cell) ?? null,
+      void: reason,
       slices: slices.flat().length,
       launches: cell.workload === null ? probesOf(cell, own) : own.map(launchIn),
     }

@@ -3,7 +3,7 @@ import { fitPassBlocks } from '@startgrid/stats/pass-blocks.ts'
 import type { Heat, Slice } from '../result/heat.ts'
 import type { MainMetric } from '../result/metrics.ts'
 import type { Cell } from '../result/result.ts'
-import { isQuiet, keepQuiet } from './disturbance.ts'
+import { isCrowded, isQuiet } from './disturbance.ts'
 
 /** One heat in passes: log value = cell + pass + error. */
 
@@ -22,9 +22,7 @@ export function serverSeconds(
 export function keptSlices({ slices }: Heat): { slices: Slice[]; crowded: ReadonlySet<string> } {
   const measured = slices.filter(({ phase }) => phase === 'measure')
   const crowded = new Set(
-    [...Map.groupBy(measured, ({ cell }) => cell)].flatMap(([cell, own]) =>
-      keepQuiet(own, isQuiet).crowded ? [cell] : [],
-    ),
+    [...Map.groupBy(measured, ({ cell }) => cell)].flatMap(([cell, own]) => (isCrowded(own) ? [cell] : [])),
   )
   return { slices: measured.filter((slice) => crowded.has(slice.cell) || isQuiet(slice)), crowded }
 }

@@ -91,9 +91,10 @@ export function proxyCostsOf(judged: readonly JudgedCell[], metric: MainMetric):
   const rows = valid.flatMap(({ cell, launches }) => {
     const direct = valid.find((one) => one.cell.app === cell.app && one.cell.topology === 'direct')
     if (cell.topology === 'direct' || direct === undefined) return []
-    const differences = launches.map((launch, heat) =>
-      difference(launch?.logs[metric], direct.launches[heat]?.logs[metric]),
-    )
+    const differences = launches.map((launch, heat) => {
+      const [own, plain] = [launch?.logs[metric], direct.launches[heat]?.logs[metric]]
+      return own === undefined || plain === undefined ? null : own - plain
+    })
     return differences.some((one) => one !== null) ? [{ cell, differences }] : []
   })
   const layouts = [...Map.groupBy(rows, ({ cell }) => cell.topology).values()].map((own) => ({
@@ -106,10 +107,6 @@ export function proxyCostsOf(judged: readonly JudgedCell[], metric: MainMetric):
       twinOf === null ? [{ app, race, topology, metric, ratio: rowMean(fitted, row) }] : [],
     ),
   )
-}
-
-function difference(a: number | undefined, b: number | undefined): number | null {
-  return a === undefined || b === undefined ? null : a - b
 }
 
 /** A race as reports show it: its cells in order, with their ranks and ratios. */
@@ -128,15 +125,8 @@ export interface Standing {
 export interface StandingEntry {
   spec: Cell
   figures: CellFigures
-  /** Null if it is voided or nothing was measured. */
-  place: Place | null
-}
-
-interface Place {
-  from: number
-  to: number
-  /** Over the baseline; null for a race without one. */
-  ratio: Interval | null
+  /** With the ratio over the baseline, which is null for a race without one. Null if it is voided or nothing was measured. */
+  place: { from: number; to: number; ratio: Interval | null } | null
 }
 
 /** All races of the result in the order of its cells; those of which nothing was measured yet are left out. */
@@ -162,9 +152,8 @@ export function standingsOf({ cells, analysis }: Pick<Result, 'cells' | 'analysi
   })
 }
 
-function placeIn(race: RaceFigures | null, { id }: Cell): Place | null {
+function placeIn(race: RaceFigures | null, { id }: Cell): StandingEntry['place'] {
   const rank = race?.ranks.find(({ cell }) => cell === id)
-  if (rank === undefined) return null
   const ratio = race?.ratios.find(({ cell }) => cell === id)?.ratio ?? null
-  return { from: rank.from, to: rank.to, ratio }
+  return rank === undefined ? null : { from: rank.from, to: rank.to, ratio }
 }

@@ -59,7 +59,7 @@ export async function measureAtCommonRate(
         const trial = await measureTrial(course, entrant, load)
         record.trials.push(trial)
         const { histogram, lagHistogram } = trial
-        if (histogram === null || !isSpoiled({ histogram, lagHistogram }, MEDIAN)) return
+        if (histogram === null || !isSpoiled(histogram, lagHistogram, MEDIAN)) return
       }
     })
 }

@@ -114,7 +114,7 @@ async function enter(course: Course, { running, failures }: Servers): Promise<vo
       const known = asked.isProven ? asked : learnt.get(asked.path)
       const workload = known ?? (await learnLength(asked, server.target))
       learnt.set(asked.path, workload)
-      course.entrants.push({ cell, server, workload, generator: course.generator })
+      course.entrants.push({ cell, server, workload })
     })
   }
 }

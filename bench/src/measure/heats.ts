@@ -18,7 +18,7 @@ import { type HeatFrame, measurePasses, newHeat, runHeat } from './heat.ts'
 import type { PreparedRun } from './preparation.ts'
 
 /** What the loop over heats needs of a run. */
-export type HeatsRun = Omit<PreparedRun, 'save' | 'download'>
+export type HeatsRun = Omit<PreparedRun, 'save'>
 
 interface HeatsOptions {
   /** Heats per race without which a reader is warned; default all that are planned. */

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { LoadError, type LoadOptions, type LoadPhase } from '@startgrid/loadgen/plan.ts'
 import type { GeneratorTeam } from '@startgrid/loadgen/team.ts'
 import { hasExactClock } from '@startgrid/machine/accounts.ts'
+import { readText } from '@startgrid/machine/proc.ts'
 import { isTaken } from '../judge/disturbance.ts'
 import type { Workload } from '../result/experiment.ts'
 import type { Slice, Trial } from '../result/heat.ts'
@@ -20,14 +20,14 @@ export interface Track {
   signal: AbortSignal
   /** `performance.now()` at the beginning of the heat. */
   beganAt: number
+  generator: Generator
 }
 
-/** One cell that is measured, with what is asked of it and what asks. */
+/** One cell that is measured, with what is asked of it. */
 export interface Entrant {
   cell: Cell
   server: Server
   workload: Workload
-  generator: Generator
 }
 
 /** Why a cell cannot go on; the message is a sentence without the full stop. */
@@ -121,8 +121,8 @@ const MOST_AGAIN = 3
 
 /** It takes what the kernel says from when all connections are open to the last response. */
 async function offerOnce(
-  { signal, beganAt }: Track,
-  { cell, server, workload, generator }: Entrant,
+  { signal, beganAt, generator }: Track,
+  { cell, server, workload }: Entrant,
   plan: Pick<LoadOptions, 'rate' | 'durationMs' | 'timeoutMs' | 'seed'>,
 ) {
   await failIfEnded(server)
@@ -202,14 +202,10 @@ export function tcpCounter(
   name: 'PassiveOpens' | 'ListenOverflows',
   path = `/proc/net/${name === 'PassiveOpens' ? 'snmp' : 'netstat'}`,
 ): number | undefined {
-  try {
-    const [names, values] = readFileSync(path, 'latin1')
-      .split('\n')
-      .filter((line) => /^Tcp(?:Ext)?:/.test(line))
-      .map((line) => line.trim().split(' '))
-    const value = values?.[names?.indexOf(name) ?? -1]
-    return value === undefined ? undefined : Number(value)
-  } catch {
-    return undefined
-  }
+  const [names, values] = readText(path)
+    .split('\n')
+    .filter((line) => /^Tcp(?:Ext)?:/.test(line))
+    .map((line) => line.trim().split(' '))
+  const value = values?.[names?.indexOf(name) ?? -1]
+  return value === undefined ? undefined : Number(value)
 }

@@ -55,13 +55,12 @@ export async function pilot(
     if (difference !== null) progress.say(`${difference.says}${difference.where}.`)
     const heads = proven.flatMap(({ proofs: [first] }) => first?.head ?? [])
     for (const text of unequalHeads(heads)) warn({ kind: 'race', text })
-    const entrants = proven.map((one) => ({ ...one, generator }))
     const notRaced = ({ cell }: Entrant, reason: string) =>
       new PilotError(`${cell.title} cannot be raced (${name}): ${reason}.`)
-    const track = { signal, beganAt: performance.now() }
+    const track = { signal, generator, beganAt: performance.now() }
     const until = performance.now() + (endsAt - performance.now()) * PILOT_PART
     let windows = 0
-    const warm = await learnWarmup(entrants, until, async (entrant) => {
+    const warm = await learnWarmup(proven, until, async (entrant) => {
       const { connections } = entrant.cell
       const { responseMs = 0, head } = entrant.proofs[0] ?? {}
       const droppedBefore = tcpCounter('ListenOverflows') ?? 0

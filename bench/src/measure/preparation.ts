@@ -19,7 +19,6 @@ export interface RunContext {
   save(result: Result): void
   /** An abort stops all servers; what was measured is in the result. */
   signal: AbortSignal
-  download: boolean
 }
 
 /** What a measurement works with. */

@@ -11,21 +11,22 @@ import { type PreparedRun, type RunContext, withPreparedRun } from './preparatio
 /**
  * Measures what a result plans, and fills it in place. Heats are in random order,
  * but every n-th heat of all races before the next, so that a slow minute does not hit one race alone.
+ * @param download whether what a study needs may be fetched
  * @throws {LoadError} with a sentence, if no load can be offered
  */
 export async function runExperiment(
   experiment: Experiment,
   result: Result,
   context: RunContext,
-): Promise<void> {
+  download = false,
+): Promise<Result> {
   // Of several studies all were planned when the first one began.
   result.startedAt = new Date().toISOString()
   // A study of commands starts them as `race` does.
   const isOfCommands = Object.values(experiment.systems).every(({ command }) => command !== undefined)
   const guard = isOfCommands ? new Guard() : undefined
   const open = async (options: OpenOptions) => {
-    for (const cell of result.cells)
-      cell.skipped ??= systemOf(experiment, cell).lacks?.(options.download) ?? null
+    for (const cell of result.cells) cell.skipped ??= systemOf(experiment, cell).lacks?.(download) ?? null
     return guard === undefined
       ? openNative(experiment, result.cells, options)
       : openCommands(experiment, { ...options, guard, cores: 1, seed: result.seed })
@@ -38,12 +39,12 @@ export async function runExperiment(
     await runHeats(prepared)
   })
   await running.finally(() => guard?.close())
+  return result
 }
 
 /** What the suite takes per cell, in milliseconds, so that a bar can say what is left. */
 const PROOF_MS = 600
 
-/** The contract's suite. */
 async function prove({ result, experiment, start, signal, progress }: PreparedRun): Promise<void> {
   let beganAt: number | undefined
   const onBegin = () => {

@@ -10,7 +10,7 @@ export interface Document {
   /** What a reader must know before they believe it: sentences. */
   warnings: readonly string[]
   /** What shows the finding. */
-  chart?: Chart
+  chart: Chart | undefined
   /** What else came out, the most important first: sentences. */
   summary: readonly string[]
   /** The most important first. */
@@ -20,8 +20,7 @@ export interface Document {
 }
 
 /** What is said of the grid, a study or a race of commands; the rest of a document is the same for all. */
-export interface Findings extends Pick<Document, 'finding' | 'subject' | 'summary' | 'sections'> {
-  chart: Chart | undefined
+export interface Findings extends Omit<Document, 'warnings' | 'command'> {
   /** What the figures rest on, beside machine and versions: sentences. */
   conditions: readonly string[]
 }

@@ -80,7 +80,6 @@ function standingSection(standing: Standing, result: Result): Section {
   }
 }
 
-/** What NGINX in front costs each app. */
 function proxySection({ analysis }: Result): Section[] {
   const costs = (analysis?.proxyCosts ?? []).filter(({ metric }) => metric === 'rate')
   if (costs.length === 0) return []
@@ -91,11 +90,6 @@ function proxySection({ analysis }: Result): Section[] {
     right('95 %', 0, ({ ratio }) => formatEnds(ratio, formatRatio)),
   ])
   return [{ title: 'What NGINX costs each app: behind it over direct', table, notes: [], isFolded: true }]
-}
-
-/** A probability: `0.021`, `< 0.001`. */
-function formatP(p: number): string {
-  return p < 0.001 ? '< 0.001' : p.toFixed(3)
 }
 
 /** Races that have a twin, with what it showed. */
@@ -116,7 +110,7 @@ function controlSection(result: Result): Section[] {
       left('metric', 0, ({ metric }) => METRICS[metric].heading),
       right('× original', 0, ({ ratio }) => ratio.value.toFixed(3)),
       right('95 %', 0, ({ ratio }) => formatEnds(ratio, (value) => value.toFixed(3))),
-      right('p', 0, ({ p }) => orUnknown(p, formatP)),
+      right('p', 0, ({ p }) => orUnknown(p, (one) => (one < 0.001 ? '< 0.001' : one.toFixed(3)))),
       left('verdict', 0, verdictOf),
       right('smallest effect', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.single, formatEffect)),
       right('with all pairs', 0, ({ smallestEffect }) => orUnknown(smallestEffect?.adjusted, formatEffect)),
@@ -237,7 +231,6 @@ function describeProxies({ analysis, cells }: Result): string[] {
   })
 }
 
-/** One sentence about all A/A twins. */
 function describeControls(result: Result): string[] {
   const controls = controlsOf(result)
   if (controls.every(({ p }) => p === null)) return []
@@ -262,7 +255,6 @@ function formatEffect(ratio: number): string {
   return ratio < LARGE ? formatDistance(ratio) : `a factor of ${formatRatio(ratio)}`
 }
 
-/** What a tie may hide. */
 function describeSmallest({ analysis }: Result): string[] {
   const known = (analysis?.races ?? [])
     .flatMap(({ race, topology, metric, smallestEffect }) =>
@@ -283,7 +275,6 @@ export function describeReach({ settings: { profile } }: Result): string[] {
   return profile === 'default' || profile === 'quick' ? [PROFILES[profile].shows] : []
 }
 
-/** What was not tried: a sentence per reason. */
 function describeSkipped({ cells }: Result): string[] {
   const skipped = cells.filter((cell) => cell.skipped !== null && cell.twinOf === null)
   return [...Map.groupBy(skipped, (cell) => cell.skipped ?? '')].map(
@@ -291,7 +282,6 @@ function describeSkipped({ cells }: Result): string[] {
   )
 }
 
-/** The framework of a cell, as the tables name it. */
 function shortName(id: string, result: Result): string {
   const spec = result.cells.find((cell) => cell.id === id)
   return spec === undefined ? id : nameOf(spec)

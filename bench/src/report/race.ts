@@ -132,7 +132,6 @@ function whyVoid({ system, void: reason }: CellFigures): string | undefined {
   return reason === null ? undefined : `${system} is void (${reason})`
 }
 
-/** What would give a verdict is told, where it is known. */
 function describeFew(
   { race, over, under, starts }: Finding,
   { heats, enoughMs }: Result,
@@ -156,7 +155,6 @@ function describeAlike(finding: Finding, { settings: { within = WITHIN } }: Resu
   return `${finding.over} is as fast as ${finding.under}, within ${formatMargin(within)} (${sign(low - 1).replace(' %', '')} to ${sign(high - 1)}; ${where})`
 }
 
-/** What is not known, and what would probably do. */
 function describeOpen(finding: Finding, result: Result, where: string): string {
   const { decides, over, under, needed, starts } = finding
   const ms = spentMs(result)
@@ -181,7 +179,6 @@ function describeAlone(result: Result): string {
   return `${first.system} handles ${formatRate(rate.value)} (${formatRateEnds(rate)}) requests per second at saturation (${placeOf(first.race, result)})`
 }
 
-/** The systems of each race, and what one is over another. */
 function sectionsOf(result: Result): Section[] {
   const { findings = [], whys = [] } = result.analysis ?? {}
   return raceSections(result).flatMap((section, index) => {

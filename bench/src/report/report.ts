@@ -14,14 +14,13 @@ import { findingsOfStudy } from './study.ts'
 /** What a result says: the ranks of apps, the claims of a study, or what commands differ by; all else is the same. */
 export function documentOf(result: Result): Document {
   const { startedAt, finishedAt, warnings, command } = result
-  const { subject, chart, sections, conditions, ...found } = findingsOf(result)
+  const { subject, sections, conditions, ...found } = findingsOf(result)
   const interrupted = 'Interrupted: not everything that was planned was measured.'
   const notes = [...conditions, ...provenanceOf(result)]
   return {
     ...found,
     subject: `${subject}, ${formatTimestamp(startedAt)}`,
     warnings: [...(finishedAt === null ? [interrupted] : []), ...warnings.map(({ text }) => text)],
-    ...(chart !== undefined && { chart }),
     sections: [...sections, { title: 'Where it comes from', notes, isFolded: true }],
     command,
   }

@@ -57,7 +57,6 @@ function titleOf(race: string, own: Race | undefined, cells: readonly Cell[]): s
   return `${race}${asked}, ${first.connections.toLocaleString('en-US')} connections`
 }
 
-/** What each thing costs, if the study takes something apart. */
 function stepSections(result: Result): Section[] {
   const steps = result.analysis?.steps ?? []
   const [first] = steps
@@ -166,7 +165,6 @@ function ratioOf(claim: ClaimResult, cells: readonly Cell[]): Interval | null {
   return missingCores(claim, cells) === null ? claim.ratio : null
 }
 
-/** With its interval. */
 export function ratioText(claim: ClaimResult, cells: readonly Cell[]): string {
   return orUnknown(ratioOf(claim, cells), formatRatioInterval)
 }
@@ -192,7 +190,6 @@ function missingCores(
   return Math.max(...small.map(({ cores, workload }) => cores.wanted + (workload === null ? 0 : 1)))
 }
 
-/** What the figures rest on. */
 function conditionsOf({ source }: Study, result: Result): string[] {
   const { heats, slices, sliceMs, openLoop } = result.settings
   const hasLatencies = openLoop !== null && (result.analysis?.openRates ?? []).length > 0

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { oneLine } from '@startgrid/cli/text.ts'
 import { checkConformance } from '@startgrid/conformance/runner.ts'
 import { APPS } from '@startgrid/grid/apps.ts'
+import { readOr } from '@startgrid/machine/proc.ts'
 import { fingerprint } from '@startgrid/machine/provenance.ts'
 import type { Experiment, System } from '../result/experiment.ts'
 import type { Cell, ConformanceRecord, NginxVersion } from '../result/result.ts'
@@ -31,7 +32,8 @@ export async function proveCells(
   { onBegin, ...options }: ProofOptions,
 ): Promise<ConformanceRecord[]> {
   const { nginx, experiment } = options
-  const memory = remembered()
+  // Fingerprints of what passed: none if there are none yet, or they are not ours to read. Losing them costs time only.
+  const memory = new Set(readOr<string[]>([], () => JSON.parse(readFileSync(MEMORY, 'utf8'))))
   const known = cells
     .filter(({ skipped, role }) => skipped === null && role !== null)
     .map((cell) => {
@@ -122,15 +124,6 @@ function printOf(system: System, nginx: NginxVersion | null): string {
 }
 
 const MEMORY = new URL('../../.cache/conformance.json', import.meta.url)
-
-/** Fingerprints of what passed. Losing them costs time only. */
-function remembered(): Set<string> {
-  try {
-    return new Set(JSON.parse(readFileSync(MEMORY, 'utf8')) as string[])
-  } catch {
-    return new Set() // there is none yet, or it is not ours to read
-  }
-}
 
 function remember(memory: ReadonlySet<string>): void {
   try {

@@ -35,8 +35,6 @@ export interface OpenOptions {
   warn(warning: Warning): void
   /** An abort ends what takes long. */
   signal: AbortSignal
-  /** Whether what a study needs may be fetched. */
-  download: boolean
 }
 
 /** Waits for what may take minutes. @returns undefined at once after an abort */

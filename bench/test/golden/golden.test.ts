@@ -89,6 +89,8 @@ const app = (framework: string, role: string) => ({
   app: { package: `apps/${framework}`, role },
 })
 
+const PAIR = { race: 'hello', over: 'fastify/hello', under: 'node/hello' }
+
 /** Apps of the world, directly and behind NGINX, with a probe beside them. */
 const STUDY: Study = {
   name: 'simulated',
@@ -119,21 +121,17 @@ const STUDY: Study = {
   },
   claims: [
     {
+      ...PAIR,
       id: 'rate',
       says: 'fastify gives 0.8 of the responses of node',
-      race: 'hello',
       metric: 'rate',
-      over: 'fastify/hello',
-      under: 'node/hello',
       published: [8, 10],
     },
     {
+      ...PAIR,
       id: 'latency',
       says: 'fastify is as late as node',
-      race: 'hello',
       metric: 'median-latency',
-      over: 'fastify/hello',
-      under: 'node/hello',
       published: [1, 1],
     },
   ],

@@ -2,10 +2,10 @@ import { deepEqual, equal, match } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { analyse } from '../../src/judge/analysis.ts'
 import { deriveWarnings } from '../../src/judge/derive-warnings.ts'
-import { isTaken, keepQuiet } from '../../src/judge/disturbance.ts'
+import { isCrowded, isTaken } from '../../src/judge/disturbance.ts'
 import { type Evidence, whyVoid, wrongCells } from '../../src/judge/gates.ts'
 import { newHeat } from '../../src/measure/heat.ts'
-import type { Slice } from '../../src/result/heat.ts'
+import type { Heat, Slice } from '../../src/result/heat.ts'
 import type { Result, Warning } from '../../src/result/result.ts'
 import { golden, withTrials } from '../fixtures/golden.ts'
 import {
@@ -145,21 +145,21 @@ describe('what others visibly took', () => {
   })
 
   test('does not count, unless less than half would remain', () => {
-    const keep = (...quiet: boolean[]) => keepQuiet(quiet, (one) => one)
-    deepEqual(keep(true, true, false), { kept: [true, true], crowded: false })
-    deepEqual(keep(true, false), { kept: [true], crowded: false })
-    deepEqual(keep(true, false, false), { kept: [true, false, false], crowded: true })
+    const is = (...taken: boolean[]) => isCrowded(taken.map((disturbed) => ({ disturbed })))
+    deepEqual([is(false, false, true), is(false, true), is(false, true, true)], [false, false, true])
   })
 })
 
 describe('warnings that follow from a result', () => {
-  const withSlices = (result: Result, change: (slice: Slice) => Partial<Slice>): Result => ({
+  const withHeats = (result: Result, change: (heat: Heat) => Partial<Heat>): Result => ({
     ...result,
-    heats: result.heats.map((heat) => ({
-      ...heat,
-      slices: heat.slices.map((slice) => ({ ...slice, ...change(slice) })),
-    })),
+    heats: result.heats.map((heat) => ({ ...heat, ...change(heat) })),
   })
+  /** @param change is told how far the heat has come, 0 to 1 */
+  const withSlices = (result: Result, change: (slice: Slice, part: number) => Partial<Slice>): Result =>
+    withHeats(result, ({ slices }) => ({
+      slices: slices.map((slice, index) => ({ ...slice, ...change(slice, index / slices.length) })),
+    }))
   const clean = withSlices(rateResult(), () => ({ disturbed: false }))
   const find = (result: Result, kind: Warning['kind']) =>
     deriveWarnings(result).flatMap((one) => (one.kind === kind ? one.text : []))
@@ -173,36 +173,31 @@ describe('warnings that follow from a result', () => {
     const race = golden('commands')
     const { id = '', app = '' } = race.cells[1] ?? {}
     deepEqual([find(race, 'rising'), find(race, 'shared-core')], [[], []])
-    const heats = race.heats.map((heat) => ({
-      ...heat,
-      launches: heat.launches.map((one) => (one.app === app ? { ...one, threads: 4 } : one)),
-      slices: heat.slices.map((slice, index) => {
-        const part = slice.cell === id ? 1 + index / heat.slices.length : 1
-        return { ...slice, cpuSeconds: { ...slice.cpuSeconds, app: (slice.cpuSeconds.app ?? 0) * part } }
-      }),
+    const withThreads = (others: number) =>
+      withHeats(race, ({ launches }) => ({
+        launches: launches.map((one) => ({ ...one, threads: one.app === app ? 4 : others })),
+      }))
+    const risen = withSlices(race, ({ cell, cpuSeconds }, part) => ({
+      cpuSeconds: { ...cpuSeconds, app: (cpuSeconds.app ?? 0) * (cell === id ? 1 + part : 1) },
     }))
-    const risen = { ...race, heats }
     match(
       find(risen, 'rising').join(),
       /^A request of \w+ costs \d+ % more at the end of a start than .* \(GET /,
     )
     // Every sixth slice takes three times as long: robust figures leave that out.
-    const slowed = race.heats.map((heat) => ({
-      ...heat,
-      slices: heat.slices.map((slice, index) => {
+    const slowed = withHeats(race, ({ slices }) => ({
+      slices: slices.map((slice, index) => {
         const isRare = slice.cell === id && Math.floor(index / race.cells.length) % 6 === 5
         return { ...slice, seconds: slice.seconds * (isRare ? 3 : 1) }
       }),
     }))
-    const rare = { ...race, heats: slowed, analysis: analyse(race.experiment, { ...race, heats: slowed }) }
+    const rare = { ...slowed, analysis: analyse(race.experiment, slowed) }
     deepEqual([find(race, 'rare').length, find(rare, 'rare').length], [0, 1])
     match(find(rare, 'rare').join(), /the ratio is 0\.4\d, outside of the interval of what decides \(GET /)
-    match(find(risen, 'shared-core').join(), /^4 threads of \w+ share 1 core: they wait for each other/)
-    const crowded = risen.heats.map((heat) => ({
-      ...heat,
-      launches: heat.launches.map((one) => ({ ...one, threads: one.app === app ? 4 : 2 })),
-    }))
-    const [one = '', ...more] = find({ ...race, heats: crowded }, 'shared-core')
+    const [only = '', ...none] = find(withThreads(1), 'shared-core')
+    match(only, /^4 threads of \w+ share 1 core: they wait for each other/)
+    deepEqual(none, [])
+    const [one = '', ...more] = find(withThreads(2), 'shared-core')
     match(one, /^Up to 4 threads of each of \w+, \w+ and [\w ]+ share 1 core: they wait/)
     deepEqual(more, [])
   })

@@ -17,8 +17,7 @@ function lags(count: number, ms: number): string {
 const HISTOGRAM = histogramOf(uniform(1000, 1))
 
 describe('a percentile', () => {
-  const is = (count: number, ms: number, percentile = 50) =>
-    isSpoiled({ histogram: HISTOGRAM, lagHistogram: lags(count, ms) }, percentile)
+  const is = (count: number, ms: number, percentile = 50) => isSpoiled(HISTOGRAM, lags(count, ms), percentile)
 
   test('is spoiled by as many late requests as could have moved it by 10 %', () => {
     deepEqual([is(22, 5), is(24, 5), is(44, 5, 99), is(46, 5, 99)], [false, true, false, true])
@@ -29,7 +28,7 @@ describe('a percentile', () => {
   })
 
   test('is not judged where nobody knows the lag', () => {
-    equal(isSpoiled({ histogram: HISTOGRAM, lagHistogram: null }, 99), false)
+    equal(isSpoiled(HISTOGRAM, null, 99), false)
     equal(isMeanSpoiled(null, 1), false)
   })
 

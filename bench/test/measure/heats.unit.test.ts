@@ -12,14 +12,15 @@ import { isSteady } from '../../src/measure/warmup.ts'
 import type { ProbeRace } from '../../src/result/experiment.ts'
 import type { Heat } from '../../src/result/heat.ts'
 import type { Cell, Settings, Warning } from '../../src/result/result.ts'
-import type { Server } from '../../src/servers/servers.ts'
 import {
   fakeGenerator,
+  fakeServer,
   histogramOf,
   LATE,
   measureOnPaper,
   PAPER,
   paperSliceOf,
+  startedOf,
   uniform,
 } from '../fixtures/laboratory.ts'
 
@@ -30,11 +31,6 @@ mock.method(performance, 'now', () => now)
 beforeEach(() => {
   now = 0
 })
-
-const ACCOUNT = {
-  cpuSeconds: { app: 0.1, proxy: 0, generator: 0.1 },
-  disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
-}
 
 interface Setting {
   seed?: number
@@ -52,14 +48,7 @@ function heatOf(
   { seed = 7, onRun, offer, measure = measurePasses, settings = { heats: 1, openLoop: null } }: Setting,
 ): Promise<Heat> {
   // Of every cell the port is its place.
-  const running = cells.map(({ id }, index): [string, Server] => [
-    id,
-    {
-      target: { host: '127.0.0.1', port: index + 1 },
-      whyEnded: async () => null,
-      beginAccount: () => () => () => ACCOUNT,
-    },
-  ])
+  const running = new Map(cells.map(({ id }, index) => [id, fakeServer(index + 1)]))
   const generator = fakeGenerator(async (plan) => {
     onRun?.(plan)
     if (offer && plan.rate !== undefined) return offer(plan)
@@ -72,12 +61,7 @@ function heatOf(
     planned: { race: 'race', heat: 1, seed },
     cells,
     settings: { ...settings, slices: 10, sliceMs: 100_000 },
-    start: async () => ({
-      running: new Map(running),
-      failures: new Map(),
-      launches: async () => [],
-      stop: async () => {},
-    }),
+    start: async () => startedOf(running),
     generator,
     workloadOf: () => ({ path: '/json', expect: {} }),
     measure,

@@ -1,9 +1,8 @@
 import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type RequestListener } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { listen } from '@startgrid/cli/test-programs.ts'
 import { Checker } from '@startgrid/loadgen/expectation.ts'
 import { createRace, RACE_SETTINGS } from '../../src/experiment/race.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
@@ -12,7 +11,7 @@ import { PilotError } from '../../src/measure/proof.ts'
 import { fitsLatencies, planStarts } from '../../src/measure/race.ts'
 import type { LoadRace } from '../../src/result/experiment.ts'
 import type { Server } from '../../src/servers/servers.ts'
-import { fakeGenerator } from '../fixtures/laboratory.ts'
+import { fakeGenerator, fakeServer, startedOf } from '../fixtures/laboratory.ts'
 
 /** What a pilot refuses of servers in this process; no load is offered, it fails as it is told. */
 
@@ -67,18 +66,12 @@ async function run(
     if (keeps !== undefined) server.maxConnections = keeps
     const port = await listen(context, server)
     ports.set(port, subject)
-    running.set(id, {
-      target: { host: '127.0.0.1', port },
-      // Its connections break a moment before its end is known.
-      whyEnded: async () => (++asked > 2 ? ended : null),
-      beginAccount: () => () => () => ({
-        cpuSeconds: { app: 0.1, proxy: 0, generator: 0.1 },
-        disturbance: { serverWait: 0, generatorWait: 0, serverForeign: 0, generatorForeign: 0 },
-      }),
-    })
+    // Its connections break a moment before its end is known.
+    const whyEnded = async () => (++asked > 2 ? ended : null)
+    running.set(id, fakeServer(port, whyEnded))
   }
   const prepared = {
-    start: async () => ({ running, failures, launches: async () => [], stop: async () => {} }),
+    start: async () => startedOf(running, failures),
     generator: fakeGenerator(async ({ target }) => {
       const subject: Subject = ('port' in target && ports.get(target.port)) || {}
       const { errors = {}, errorsOnce = errors } = subject
@@ -93,12 +86,6 @@ async function run(
   } as unknown as Parameters<typeof pilot>[0]
   const options = { different, status: undefined, needsProfiler }
   return { found: await pilot(prepared, name, race as LoadRace, result.cells, options), said }
-}
-
-async function listen(context: TestContext, server: HttpServer): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  context.after(() => server.close().closeAllConnections())
-  return (server.address() as AddressInfo).port
 }
 
 const ids: RequestListener = (_request, response) =>

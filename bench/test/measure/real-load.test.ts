@@ -1,12 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listen, newDirectory } from '@startgrid/cli/test-programs.ts'
 import { whyRunFailed } from '../../src/cli/measure.ts'
 import { planCells } from '../../src/experiment/cells.ts'
 import { createStudyResult } from '../../src/experiment/result.ts'
@@ -16,24 +15,23 @@ import { runExperiment } from '../../src/measure/run.ts'
 import type { LoadRace, Study } from '../../src/result/experiment.ts'
 import type { Result } from '../../src/result/result.ts'
 import { proveCells } from '../../src/servers/conformance.ts'
-import type { Server } from '../../src/servers/servers.ts'
+import { fakeServer, startedOf } from '../fixtures/laboratory.ts'
 
 /** What only real processes show: a generator, the kernel's counters, and a study as small as one can be. */
 
 test('the kernel’s counters are read by their names; what is not there is not zero', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'startgrid-snmp-'))
-  t.after(() => rmSync(directory, { recursive: true }))
-  const path = join(directory, 'snmp')
+  const path = join(newDirectory(t), 'snmp')
   writeFileSync(path, 'Ip: Forwarding\nIp: 1\nTcp: MaxConn ActiveOpens PassiveOpens\nTcp: -1 10 42\n')
   equal(tcpCounter('PassiveOpens', path), 42)
   equal(tcpCounter('ListenOverflows', path), undefined)
   equal(tcpCounter('PassiveOpens', '/nowhere'), undefined)
   if (process.platform !== 'linux') return
   const counted = tcpCounter('PassiveOpens') ?? 0
-  const server = createServer((one) => one.end()).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const port = await listen(
+    t,
+    createServer((one) => one.end()),
+  )
+  const socket = connect(port, '127.0.0.1')
   await new Promise((resolve) => socket.once('close', resolve).resume())
   ok((tcpCounter('PassiveOpens') ?? 0) > counted)
 })
@@ -76,7 +74,7 @@ async function run(study: Study, { signal } = new AbortController()): Promise<[R
   const result = createStudyResult(study, { profile: 'quick', heats: 2, seed: 7 }, 'test')
   let saved = 0
   const progress = { begin() {}, update() {}, say() {}, stop() {} }
-  await runExperiment(study, result, { progress, save: () => saved++, signal, download: false })
+  await runExperiment(study, result, { progress, save: () => saved++, signal })
   return [result, saved]
 }
 
@@ -115,16 +113,13 @@ test('two heats of a real study: slices, open loops, probes, and what failed', a
 
 test('the contract is proven of what runs: a server that has nothing breaks it in many ways', async (t) => {
   const server = createHttpServer((_request, response) => response.writeHead(404).end())
-  t.after(() => server.close().closeAllConnections())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const target = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
-  const running = new Map([['hello node', { target, whyEnded: async () => null } as Server]])
+  const running = new Map([['hello node', fakeServer(await listen(t, server))]])
   const env = { NEVER: `remembered ${Date.now()}` }
   const systems = { node: { title: 'node', app: { package: 'apps/node', role: 'hello', env } } }
   const races = { hello: { ...TINY.races.hello, systems: ['node'] } as LoadRace }
   const experiment = { ...TINY, systems, races }
   const [record] = await proveCells(planCells(experiment), {
-    start: async () => ({ running, failures: new Map(), launches: async () => [], stop: async () => {} }),
+    start: async () => startedOf(running),
     nginx: null,
     experiment,
     signal: new AbortController().signal,

@@ -1,8 +1,8 @@
 import { deepEqual, equal, match, ok, throws } from 'node:assert/strict'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { newDirectory } from '@startgrid/cli/test-programs.ts'
 import { analyse } from '../../src/judge/analysis.ts'
 import { MARKS, storeResult, writePages } from '../../src/publish.ts'
 import { formatMarkdownPart } from '../../src/report/markdown.ts'
@@ -84,12 +84,6 @@ test('a claim that is not reproduced names the versions of the source and ours',
   const text = formatTerminal(documentOf(result), { columns: 200, color: false })
   match(text, / not reproduced here \(express 4 → 5\.3\.0\)$/m)
 })
-
-function newDirectory(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'startgrid-docs-'))
-  t.after(() => rmSync(path, { recursive: true }))
-  return path
-}
 
 const PAGE = `# paper\n\nBefore.\n\n${MARKS.begin}\nold figures\n${MARKS.end}\n\nAfter.\n`
 

@@ -1,8 +1,8 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { newDirectory } from '@startgrid/cli/test-programs.ts'
 import { planCells } from '../../src/experiment/cells.ts'
 import { isProbe, publishedRatio } from '../../src/result/experiment.ts'
 import { PUBLISHED as SOURCES, STUDIES } from '../../studies/index.ts'
@@ -59,8 +59,7 @@ for (const { name, systems } of [upgrades, runtimes])
   })
 
 test('versions that are not installed, or by another lockfile than that of today, are left out, and say why', (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'startgrid-'))
-  t.after(() => rmSync(directory, { recursive: true }))
+  const directory = newDirectory(t)
   const write = (file: string, text: string) => writeFileSync(join(directory, file), text)
   const why = (runtime?: string) => whyNotInstalled(directory, runtime, false)
   const absent = 'the versions that it compares are not installed: that would be a download'

@@ -2,6 +2,7 @@ import assert, { deepEqual, equal, ok, rejects } from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import { type TestContext, test } from 'node:test'
+import { listen } from '@startgrid/cli/test-programs.ts'
 import { processTree } from '@startgrid/machine/processes.ts'
 import { isProbe } from '../../src/result/experiment.ts'
 import { startup } from '../../studies/startup/study.ts'
@@ -21,10 +22,7 @@ async function serve(t: TestContext, status: number): Promise<string> {
   const server = createServer((_request, response) =>
     setTimeout(() => response.writeHead(status).end('{}'), 5),
   )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close().closeAllConnections())
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`
+  return `http://127.0.0.1:${await listen(t, server)}/`
 }
 
 test('commands are as the sources typed them', () => {

@@ -1,9 +1,33 @@
 import { type ChildProcessByStdio, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo, Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 
-/** The programs that tests run: scripts in a Node of their own, and a browser. */
+/** The programs that tests run: scripts in a Node of their own, and a browser; and what goes with a test. */
+
+/** A test, or the hooks of a file. */
+interface Context {
+  after(work: () => void): void
+}
+
+export function newDirectory(context: Context): string {
+  const path = mkdtempSync(join(tmpdir(), 'startgrid-test-'))
+  context.after(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** @returns the port at 127.0.0.1 on which it listens until the test is over */
+export async function listen(
+  context: Context,
+  server: Server & { closeAllConnections?(): void },
+): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  context.after(() => server.close().closeAllConnections?.())
+  return (server.address() as AddressInfo).port
+}
 
 /** How a program ended, with all that it printed. */
 export interface Ended {

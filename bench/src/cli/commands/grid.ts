@@ -21,10 +21,7 @@ export async function gridCommand(args: readonly string[], program: Program): Pr
     process.stdout.write(describePlan(plural(result.cells.length, 'cell'), experiment, result))
     return 0
   }
-  const measure: Measure = async (context) => {
-    await runExperiment(experiment, result, { ...context, download: false })
-    return result
-  }
+  const measure: Measure = (context) => runExperiment(experiment, result, context)
   return measureAndReport([measure], options, program)
 }
 

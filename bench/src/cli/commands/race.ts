@@ -10,7 +10,6 @@ import { createStudyResult } from '../../experiment/result.ts'
 import { LEAST_STARTS } from '../../judge/findings.ts'
 import { startsOf } from '../../judge/since.ts'
 import { isSlower, knowsAll } from '../../judge/verdict.ts'
-import type { RunContext } from '../../measure/preparation.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
 import { commandOf, quote } from '../../report/output.ts'
 import type { Result, Warning } from '../../result/result.ts'
@@ -36,24 +35,20 @@ export async function raceCommand(args: readonly string[], program: Program): Pr
   await assertNear(options)
   const measure: Measure = (context) => {
     const guard = new Guard()
-    return measureRace(options, context, guard).finally(() => guard.close())
+    return measureRace(options, { ...context, guard }).finally(() => guard.close())
   }
   return measureAndReport([measure], options, program)
 }
 
-async function measureRace(
-  options: RaceOptions,
-  context: Parameters<Measure>[0],
-  guard: Guard,
-): Promise<Result> {
-  const { signal, progress } = context
+type Racing = Parameters<Measure>[0] & Pick<CheckoutOptions, 'guard' | 'kept'>
+
+async function measureRace(options: RaceOptions, context: Racing): Promise<Result> {
+  const { progress } = context
   const warnings: Warning[] = []
   const endsAt = performance.now() + options.searchMs
   const search = options.bisect ? readHistory(options.git, options.directory) : undefined
   const given =
-    options.git.length === 0
-      ? options.systems.map(withTools)
-      : await checkOutAll(options, { guard, signal, progress, warnings })
+    options.git.length === 0 ? options.systems.map(withTools) : await checkOutAll(options, context, warnings)
   for (const tools of new Set(given.flatMap((one) => one.tools ?? [])))
     progress.say(`Servers are started with what is on your PATH: ${tools}.`)
   const same = Map.groupBy(given, ({ commit, command, running }) => commit ?? command?.command ?? running)
@@ -68,8 +63,6 @@ async function measureRace(
   await runRace(experiment, result, {
     ...options,
     ...context,
-    download: false,
-    guard,
     isEnough: knowsAll(within, fails),
     warnings,
     asksWhy: (finding) => why && (!fails || isSlower(finding, within) === true),
@@ -77,9 +70,8 @@ async function measureRace(
   })
   if (search !== undefined) {
     const branchOf = (merge: string) => readBranch(merge, options.directory)
-    const raceCommit = commitRacer(options, { ...context, guard, given, endsAt })
-    const say = (text: string) => progress.say(text)
-    await bisect({ ...context, result, endsAt, say, branchOf, raceCommit })
+    const raceCommit = commitRacer(options, context, given, endsAt)
+    await bisect({ ...context, result, endsAt, say: progress.say, branchOf, raceCommit })
   }
   return result
 }
@@ -91,11 +83,9 @@ const MOST = 20
 /** Races one commit after the other in the same heats as both ends. */
 function commitRacer(
   options: RaceOptions,
-  {
-    given,
-    endsAt,
-    ...context
-  }: Parameters<Measure>[0] & { guard: Guard; given: RaceSystem[]; endsAt: number },
+  context: Racing,
+  given: readonly RaceSystem[],
+  endsAt: number,
 ): Parameters<typeof bisect>[0]['raceCommit'] {
   const kept = new Map<string, string>()
   // A line per commit: what each race says of its length and the machine was said of the first one.
@@ -103,7 +93,7 @@ function commitRacer(
   let { seed } = options
   return async ({ hash }, follow) => {
     const systems = [{ name: hash }]
-    const own = await checkOutAll({ ...options, git: [hash], systems }, { ...context, warnings: [], kept })
+    const own = await checkOutAll({ ...options, git: [hash], systems }, { ...context, kept }, [])
     seed += 1
     const maxTimeMs = endsAt - performance.now()
     const plan = { ...options, seed, heats: MOST, maxTimeMs, fillsTime: false, twin: false, rate: undefined }
@@ -116,7 +106,6 @@ function commitRacer(
       progress,
       save: () => {},
       isEnough: () => follow(startsOf(result)),
-      download: false,
       warnings: [],
       asksWhy: () => false,
       needsProfiler: false,
@@ -170,14 +159,10 @@ function withTools(system: RaceSystem): RaceSystem {
 /** Both sides alike, so that nothing but their code differs. */
 async function checkOutAll(
   { git, command: start, install, build, ready, systems, directory: from }: RaceOptions,
-  {
-    progress,
-    warnings,
-    ...context
-  }: Pick<CheckoutOptions, 'guard' | 'signal' | 'kept'> &
-    Pick<RunContext, 'progress'> & { warnings: Warning[] },
+  context: Racing,
+  warnings: Warning[],
 ): Promise<RaceSystem[]> {
-  const say = (text: string) => progress.say(text)
+  const { say } = context.progress
   const sides: Checkout[] = []
   for (const index of systems.keys())
     sides.push(await checkOut(git[index], { ...context, from, install, build, say }))

@@ -42,10 +42,8 @@ export async function studyCommand(args: readonly string[], program: Program): P
   }
   const measures = planned.map(
     ({ study, result }): Measure =>
-      async (context) => {
-        await runExperiment(study, result, { ...context, download: options.download })
-        return result
-      },
+      (context) =>
+        runExperiment(study, result, context, options.download),
   )
   return measureAndReport(measures, options, program)
 }

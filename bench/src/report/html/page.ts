@@ -60,7 +60,6 @@ class PageRenderer extends Renderer {
     return `<div class="scroll" role="group" aria-label="Table" tabindex="0">${rows}</div>\n`
   }
 
-  /** The command. */
   override code({ text }: Tokens.Code): string {
     return `${html`<pre tabindex="0" role="group" aria-label="Command that repeats it"><code>${text.trimEnd()}</code></pre>`}\n`
   }

@@ -14,7 +14,7 @@ import { beginAccountOf, type Opened, type OpenOptions, type Server, systemOf } 
 import { isHere, whySilent } from './origin.ts'
 import { isNode, openProfiler } from './profiler.ts'
 
-interface CommandOptions extends Pick<OpenOptions, 'warn' | 'signal' | 'progress'> {
+interface CommandOptions extends OpenOptions {
   guard: Guard
   /** Of the servers, at most; each of them has all. */
   cores: number
@@ -161,9 +161,10 @@ type Used = { pid: number; onCpu: number }
 
 /** The CPU of each thread so far, by its number. */
 export function usedBy(pids: readonly number[]): Map<string, Used> {
-  return new Map(
-    pids.flatMap((pid) => [...(readThreads(pid) ?? [])].map(([id, { onCpu }]) => [id, { pid, onCpu }])),
+  const threads = pids.flatMap((pid) =>
+    [...(readThreads(pid) ?? [])].map(([id, { onCpu }]) => [id, { pid, onCpu }] as const),
   )
+  return new Map(threads)
 }
 
 /** How many have worked since they were ready: a package manager, a primary or a helper uses much less CPU than the busiest one. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs'
 import type { Profiler as Cpu, HeapProfiler, Runtime } from 'node:inspector'
 import { SourceMap, type SourceMapping } from 'node:module'
@@ -5,6 +6,7 @@ import { createServer, type Socket } from 'node:net'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Guard } from '@startgrid/machine/guard.ts'
+import { readOr } from '@startgrid/machine/proc.ts'
 import { personsEnvironment } from '@startgrid/servers/program.ts'
 import { type Frame, mergeTrees, type Tree } from '../../result/profile.ts'
 
@@ -67,7 +69,7 @@ export async function openProfiler(guard: Guard): Promise<Profiler> {
   const path = join(directory, 'socket')
   const threads = new Set<Connected>()
   const server = createServer((socket) => connect(socket, threads)).unref()
-  await new Promise<void>((done) => server.listen(path, done))
+  await once(server.listen(path), 'listening')
   const { NODE_OPTIONS: own = '' } = personsEnvironment()
   const profilesOf = (calls: readonly Call[]) =>
     Promise.all(
@@ -170,14 +172,12 @@ function framesOf({ cwd, entry }: { cwd: string; entry: string }): Connected['fr
 }
 
 function sourceMapOf(path: string): SourceMap | null {
-  try {
-    const [, data, at = ''] =
-      /^.*\n\/\/# sourceMappingURL=(data:[^,]*;base64,)?(\S+)\s*$/s.exec(readFileSync(path, 'utf8')) ?? []
+  const named = /^.*\n\/\/# sourceMappingURL=(data:[^,]*;base64,)?(\S+)\s*$/s
+  return readOr(null, () => {
+    const [, data, at = ''] = named.exec(readFileSync(path, 'utf8')) ?? []
     const file = resolve(dirname(path), decodeURI(at))
     return new SourceMap(JSON.parse(data ? Buffer.from(at, 'base64').toString() : readFileSync(file, 'utf8')))
-  } catch {
-    return null
-  }
+  })
 }
 
 function pathOf(url: string): string {
@@ -206,9 +206,5 @@ function rootOf(path: string): string {
 
 /** Whether a process runs Node. */
 export function isNode(pid: number): boolean {
-  try {
-    return basename(readlinkSync(`/proc/${pid}/exe`)) === 'node'
-  } catch {
-    return false
-  }
+  return basename(readOr('', () => readlinkSync(`/proc/${pid}/exe`))) === 'node'
 }
