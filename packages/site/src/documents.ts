@@ -68,10 +68,8 @@ function nameHeadings(tokens: readonly Token[]): void {
   for (const [index, token] of tokens.entries()) {
     if (token.type !== 'heading_open') continue
     const words = (tokens[index + 1]?.children ?? []).map(({ content }) => content).join('')
-    const name = words
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replace(/\s/g, '-')
+    const letters = words.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    const name = letters.replace(/\s/g, '-')
     const times = seen.get(name) ?? 0
     seen.set(name, times + 1)
     token.attrSet('id', times === 0 ? name : `${name}-${times}`)

@@ -22,13 +22,12 @@ export interface Machine {
 
 /** @throws {ResultError} if a file is not a result */
 export function readMachines(): Machine[] {
-  return globSync('docs/results/*.json', { cwd: ROOT })
-    .toSorted()
-    .map((file) => {
-      const result = readResult(ROOT + file)
-      const title = `${nameMachine(result.machine)}, ${result.startedAt.slice(0, 10)}`
-      return { name: basename(file, '.json'), title, result, standings: standingsOf(result) }
-    })
+  const files = globSync('docs/results/*.json', { cwd: ROOT }).toSorted()
+  return files.map((file) => {
+    const result = readResult(ROOT + file)
+    const title = `${nameMachine(result.machine)}, ${result.startedAt.slice(0, 10)}`
+    return { name: basename(file, '.json'), title, result, standings: standingsOf(result) }
+  })
 }
 
 /** What could not be told apart is in the order of the alphabet. */
@@ -60,11 +59,8 @@ function countUndecided({ analysis }: Result): number {
 
 /** A question of ours has none. */
 export function claimsOf({ analysis, cells }: Result): ClaimRow[] {
-  return (analysis?.claims ?? []).map((claim) => {
-    const ours = ratioText(claim, cells)
-    const verdict = verdictOf(claim, cells)
-    return { claim, verdict, ours }
-  })
+  const claims = analysis?.claims ?? []
+  return claims.map((claim) => ({ claim, verdict: verdictOf(claim, cells), ours: ratioText(claim, cells) }))
 }
 
 /** `needs 5 cores` and `needs 9 cores` are one kind. */
@@ -75,8 +71,7 @@ export function kindOf(verdict: string): string {
 /** Of one machine: `57 claims: needs more cores 19; not reproduced here 4` */
 export function countVerdicts(records: readonly Result[]): string {
   const rows = records.flatMap(claimsOf)
-  const kinds = [...Map.groupBy(rows, ({ verdict }) => kindOf(verdict))].toSorted(
-    ([, a], [, b]) => b.length - a.length,
-  )
+  const groups = [...Map.groupBy(rows, ({ verdict }) => kindOf(verdict))]
+  const kinds = groups.toSorted(([, a], [, b]) => b.length - a.length)
   return `${rows.length} claims: ${kinds.map(([kind, { length }]) => `${kind} ${length}`).join('; ')}`
 }

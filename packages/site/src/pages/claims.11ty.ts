@@ -73,6 +73,7 @@ function place(ratio: number): number {
 
 function dumbbell({ published, ratio }: ClaimResult, ours: string): Markup {
   const isShown = ratio !== null && ours !== '—'
+  const { low, high } = isShown ? ratio : { low: null, high: null }
   const ticks = [0.1, 1, 10].map(
     (tick) =>
       html`<line class="${tick === 1 ? 'one' : 'tick'}" x1="${place(tick)}" x2="${place(tick)}" y1="0" y2="26"></line><text x="${place(tick)}" y="38">${tick}</text>`,
@@ -80,12 +81,7 @@ function dumbbell({ published, ratio }: ClaimResult, ours: string): Markup {
   return html`<svg viewBox="0 0 ${WIDTH} 40" role="img" aria-label="published ${formatRatio(published)}, ours ${ours}">
 ${ticks}
 ${isShown && html`<line class="between" x1="${place(published)}" x2="${place(ratio.value)}" y1="13" y2="13"></line>`}
-${
-  isShown &&
-  ratio.low !== null &&
-  ratio.high !== null &&
-  html`<line class="interval" x1="${place(ratio.low)}" x2="${place(ratio.high)}" y1="13" y2="13"></line>`
-}
+${low !== null && high !== null && html`<line class="interval" x1="${place(low)}" x2="${place(high)}" y1="13" y2="13"></line>`}
 <circle class="published" cx="${place(published)}" cy="13" r="4.5"></circle>
 ${isShown && html`<circle class="ours" cx="${place(ratio.value)}" cy="13" r="4.5"></circle>`}
 </svg>`

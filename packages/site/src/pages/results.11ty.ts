@@ -17,27 +17,16 @@ import { inGroups, type Machine, readMachines } from '../stored.ts'
 export function render(): string {
   const machines = readMachines()
   const standings = machines.flatMap((machine) => machine.standings)
-  const options = (of: (standing: Standing) => string) =>
-    [...new Set(standings.map(of))].map((one) => [one, one])
+  const names = machines.map(({ name, title }) => [name, title])
+  const roles = [...new Set(standings.map(({ race }) => race))].map((one) => [one])
+  const topologies = [...new Set(standings.map(({ topology }) => topology))].map((one) => [one])
   return html`<h1>Results</h1>
 <p>Every app does <a href="/docs/contract/">the same work</a>. A ratio is one of this machine and this commit; another machine has others, so machines are shown apart and never averaged.
 <a href="/docs/results/">How to read a result, and how to add yours</a>.</p>
 <form id="pick" aria-label="Which race" hidden>
-${pick(
-  'machine',
-  'Machine',
-  machines.map(({ name, title }) => [name, title]),
-)}
-${pick(
-  'role',
-  'Role',
-  options(({ race }) => race),
-)}
-${pick(
-  'topology',
-  'Topology',
-  options(({ topology }) => topology),
-)}
+${pick('machine', 'Machine', names)}
+${pick('role', 'Role', roles)}
+${pick('topology', 'Topology', topologies)}
 </form>
 ${machines.map(machineSection)}
 <h2>How a change is judged</h2>
