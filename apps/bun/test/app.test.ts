@@ -32,10 +32,8 @@ test('a fetched response gets the headers, and the id of this request', async ()
 
 test('a keep-alive timeout is rounded up to whole seconds; Bun takes no more than 255, which is said', async () => {
   expect(createApp(createOptions({ KEEP_ALIVE_TIMEOUT_MS: '21500' }), () => ({})).idleTimeout).toBe(22)
-  const { readLines, ...options } = createOptions({
-    KEEP_ALIVE_TIMEOUT_MS: '300000',
-    HANDLER_TIMEOUT_MS: '256000',
-  })
+  const long = { KEEP_ALIVE_TIMEOUT_MS: '300000', HANDLER_TIMEOUT_MS: '256000' }
+  const { readLines, ...options } = createOptions(long)
   expect(createApp(options, () => ({})).idleTimeout).toBe(255)
   const warned = (await readLines(2)).map(({ msg }) => msg.replace(/ is.* for/, ' for'))
   expect(warned).toEqual(['KEEP_ALIVE_TIMEOUT_MS for 255 s', 'HANDLER_TIMEOUT_MS for 255 s'])
@@ -48,12 +46,11 @@ test('a file as a route is left to Bun', async () => {
   expect((await fetch(`${app.url}/no-file`)).status).toBe(404)
 })
 
+const CHUNKED = `transfer-encoding: chunked\r\n\r\n20000\r\n${'x'.repeat(0x20000)}\r\n`
+
 for (const [what, body] of [
   ['that leaves while its body is read', 'content-length: 10\r\n\r\nhalf'],
-  [
-    'whose chunked body is too large',
-    `transfer-encoding: chunked\r\n\r\n20000\r\n${'x'.repeat(0x20000)}\r\n`,
-  ],
+  ['whose chunked body is too large', CHUNKED],
 ] as const)
   test(`a client ${what} is no failure`, async () => {
     const { readLines, ...options } = createOptions()
@@ -161,10 +158,6 @@ test('nothing has failed if the client leaves, or asks for the headers only', as
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(await response.text()).toBe('')
   await (await fetch(`${app.url}/stream?delay=20`)).text()
-  const lines = await readLines(3)
-  expect(lines.map(({ level, method }) => [level, method])).toEqual([
-    [INFO, 'GET'],
-    [INFO, 'HEAD'],
-    [INFO, 'GET'],
-  ])
+  const told = (await readLines(3)).map(({ level, method }) => `${level} ${method}`)
+  expect(told).toEqual([`${INFO} GET`, `${INFO} HEAD`, `${INFO} GET`])
 })

@@ -2,22 +2,15 @@ import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
 import express, { Router } from 'express'
 import request from 'supertest'
-import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
-import { createOptions, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
-import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
+import { createOptions } from '#shared/testing/app.ts'
+import { testOnNode } from '../../../packages/shared/test/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { shedLoad } from '../src/middleware/load-shedding.ts'
 import { ssr } from '../src/ssr.ts'
 
-const create = (options: AppOptions) => createFailingApp(options, Router())
-const start = (options: AppOptions) => serve(create(options))
-testApp(start)
-testForwarded(create)
-testBrokenBodies(start, ['/late/amid', 'data', /secret/])
-testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
+testOnNode(createFailingApp, Router(), ssr, ['/late/amid', 'data', /secret/])
 
 test('an escape that does not decode is 400 in a path of Express, and a failure in a handler', async () => {
   const routes = Router().get('/users/:user', ({ params: { user } }, response) => {

@@ -4,21 +4,14 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, ERROR, INFO, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
-import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
+import { testOnNode } from '../../../packages/shared/test/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
 
-const create = (options: AppOptions) => createFailingApp(options, async () => {})
-const start = async (options: AppOptions) => serve(await create(options))
-testApp(start)
-testForwarded(create)
-testBrokenBodies(start, ['/late/amid', 'data', /secret/])
-testPageUnderLoad(async (options) => serve(await createFailingApp(options, ssr)))
+testOnNode(createFailingApp, async () => {}, ssr, ['/late/amid', 'data', /secret/])
 
 test('the status of a dependency is not that of the route, and one of the route stays, also while something traces requests', async (t) => {
   const trace = () => {} // as telemetry.ts and Sentry do

@@ -11,28 +11,19 @@ import {
   readValidatedBody,
   serve as serveH3,
 } from 'h3'
-import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM, type Problem } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
 import {
-  testApp,
-  testBrokenBodies,
-  testForwarded,
   testForwardedRequests,
   testLoggedRoute,
+  testOnNode,
   testRequests,
 } from '../../../packages/shared/test/app.ts'
-import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp, failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
 
-const create = (options: AppOptions) => createFailingApp(options, new H3())
-const start = (options: AppOptions) => serve(create(options))
-testApp(start)
-testForwarded(create)
-testBrokenBodies(start)
-testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
+testOnNode(createFailingApp, new H3(), ssr)
 
 test('issues of any Standard Schema name their fields, and an error with issues keeps its status', async () => {
   const issues = [{ message: 'no body' }, { message: 'no name', path: [{ key: 'teas' }, 0, { key: 'name' }] }]
@@ -41,10 +32,8 @@ test('issues of any Standard Schema name their fields, and an error with issues 
     .post('/400', (event) => readValidatedBody(event, schema))
     .post('/422', (event) => readValidatedBody(event, schema, { onError: () => ({ status: 422, issues }) }))
   for (const status of [400, 422]) {
-    const unfit = await createApp(createOptions(), routes).request(`/${status}`, {
-      method: 'POST',
-      body: '{}',
-    })
+    const init = { method: 'POST', body: '{}' }
+    const unfit = await createApp(createOptions(), routes).request(`/${status}`, init)
     deepEqual([unfit.status, unfit.headers.get('content-type')], [status, PROBLEM])
     const { errors } = (await unfit.json()) as Problem
     deepEqual(errors, [

@@ -6,29 +6,20 @@ import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
-import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, ERROR, serve } from '#shared/testing/app.ts'
 import {
-  testApp,
-  testBrokenBodies,
-  testForwarded,
   testForwardedRequests,
   testLoggedRoute,
+  testOnNode,
   testRequests,
 } from '../../../packages/shared/test/app.ts'
-import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
 import { createFailingApp, failing } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { clientOf } from '../src/forwarded.ts'
 import { ssr } from '../src/ssr.ts'
 
-const create = (options: AppOptions) => createFailingApp(options, new Hono())
-const start = (options: AppOptions) => serve(create(options))
-testApp(start)
-testForwarded(create)
-testBrokenBodies(start)
-testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
+testOnNode(createFailingApp, new Hono(), ssr)
 
 const post = (body: string | Blob, type = 'application/json'): RequestInit => ({
   method: 'POST',

@@ -6,20 +6,13 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import Router from '@koa/router'
 import request from 'supertest'
-import type { AppOptions } from '#shared/app-options.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
-import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
+import { testOnNode } from '../../../packages/shared/test/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { ssr } from '../src/ssr.ts'
 
-const create = (options: AppOptions) => createFailingApp(options, new Router())
-const start = (options: AppOptions) => serve(create(options))
-testApp(start)
-testForwarded(create)
-testBrokenBodies(start, ['/late/amid', 'data', /secret/])
-testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
+testOnNode(createFailingApp, new Router(), ssr, ['/late/amid', 'data', /secret/])
 
 /** Routes that a reader adds. */
 const routes = new Router()
@@ -45,7 +38,7 @@ test('a failure that is emitted without a context, as in the guide of Koa, is lo
 
 for (const coding of ['identity', 'gzip'])
   test(`after a chunked body (${coding}) over the limit, the connection takes the next request`, async () => {
-    await using app = await start(createOptions())
+    await using app = await serve(createApp(createOptions(), routes).callback())
     const client = connect(Number(new URL(app.url).port), '127.0.0.1').setEncoding('utf8')
     const json = JSON.stringify([randomBytes(1024 * 1024).toString('base64')])
     const body = coding === 'gzip' ? gzipSync(json) : Buffer.from(json)

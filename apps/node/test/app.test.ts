@@ -1,21 +1,14 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AppOptions } from '#shared/app-options.ts'
 import { PROBLEM } from '#shared/problem.ts'
 import { createOptions, serve } from '#shared/testing/app.ts'
-import { testApp, testBrokenBodies, testForwarded } from '../../../packages/shared/test/app.ts'
-import { testPageUnderLoad } from '../../../packages/shared/test/page-under-load.ts'
+import { testOnNode } from '../../../packages/shared/test/app.ts'
 import { createFailingApp } from '../fixtures/failing.ts'
 import { createApp } from '../src/app.ts'
 import { route } from '../src/router.ts'
 import { ssr } from '../src/ssr.ts'
 
-const create = (options: AppOptions) => createFailingApp(options, [])
-const start = (options: AppOptions) => serve(create(options))
-testApp(start)
-testForwarded(create)
-testBrokenBodies(start, ['/late/amid', 'data', /secret/])
-testPageUnderLoad((options) => serve(createFailingApp(options, ssr)))
+testOnNode(createFailingApp, [], ssr, ['/late/amid', 'data', /secret/])
 
 test('the first route that matches path and method responds; without one it is 404', async () => {
   const { readLines, ...options } = createOptions()
@@ -61,9 +54,6 @@ test('an upload that the client breaks off is no failure', async () => {
   const headers = { 'content-type': 'application/json' }
   const init = { method: 'POST', headers, body, duplex: 'half', signal: leaving.signal } as const
   await fetch(app.url, init).catch(() => {})
-  const lines = await readLines(1)
-  deepEqual(
-    lines.map(({ msg }) => msg),
-    ['request completed'],
-  )
+  const said = (await readLines(1)).map(({ msg }) => msg)
+  deepEqual(said, ['request completed'])
 })

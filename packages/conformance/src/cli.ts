@@ -30,7 +30,7 @@ ${helpOf(OPTIONS)}
 /** Runs the command line. Resolves with the exit code: 0 conforms, 1 differs, 2 invalid usage or no server. */
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const { values, positionals } = readCommandLine(args, OPTIONS, 'pnpm conformance')
+    const { values, positionals } = readCommandLine(args, OPTIONS, 'pnpm conformance', 2)
     if (values.help) return print(USAGE, 0)
     const options = readOptions(values, positionals)
     if (values.protocol) {
@@ -49,10 +49,9 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function readOptions(values: Values<typeof OPTIONS>, [role, url, ...rest]: readonly string[]): Options {
+function readOptions(values: Values<typeof OPTIONS>, [role, url]: readonly string[]): Options {
   if (!isRole(role))
     throw new UsageError(`${role ? `There is no role '${role}'` : 'Say which role'}: ${ROLES.join(', ')}.`)
-  if (rest.length > 0) throw new UsageError(`'${rest[0]}' is one argument too many.`)
   if (url === undefined)
     throw new UsageError('Say where the server is: http://host:port or https://host:port.')
   return {

@@ -10,6 +10,25 @@ import { PROBLEM } from '../src/problem.ts'
 import { SECURITY_HEADERS } from '../src/security.ts'
 import { createOptions, ERROR, INFO, type Start, serve } from '../src/testing/app.ts'
 import { arrivals } from './failures.ts'
+import { testPageUnderLoad } from './page-under-load.ts'
+
+/**
+ * What every framework on Node does around any route.
+ * @param create an app with the failing routes and others @param none no others @param ssr those of the page
+ * @param amid what fails amid a response, if a handler writes to that of Node
+ */
+export function testOnNode<Routes>(
+  create: (options: AppOptions, routes: Routes) => Server | Promise<Server>,
+  none: Routes,
+  ssr: Routes,
+  ...amid: Failure[]
+): void {
+  const start: Start = async (options) => serve(await create(options, none))
+  testApp(start)
+  testForwarded((options) => create(options, none))
+  testBrokenBodies(start, amid)
+  testPageUnderLoad(async (options) => serve(await create(options, ssr)))
+}
 
 /** What every framework does around any route. The routes that it is asked for are those of `fixtures/failing.ts`. */
 export function testApp(start: Start): void {
@@ -96,7 +115,7 @@ const AMID: Failure[] = [
 ]
 
 /** Whoever fails is logged once, with the cause. Only what was broken off because the client has left is no failure. */
-export function testFailures(start: Start, failures: Failure[]): void {
+function testFailures(start: Start, failures: Failure[]): void {
   for (const [path, client, cause] of failures)
     for (const leave of ['destroy', 'resetAndDestroy'] as const)
       test(`failure: GET ${path}, ${client}, ${leave}`, async () => {
@@ -122,8 +141,8 @@ export function testFailures(start: Start, failures: Failure[]): void {
       })
 }
 
-/** For runtimes on which the app learns that the body of a response failed. @param more for those on which a handler writes to it */
-export function testBrokenBodies(start: Start, ...more: Failure[]): void {
+/** For runtimes on which the app learns that the body of a response failed. */
+function testBrokenBodies(start: Start, more: Failure[]): void {
   testFailures(start, [...AMID, ...more])
 
   test('the 503 of a silent handler has what CORS set before, and not the headers of the body', async () => {
@@ -264,7 +283,7 @@ const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.exampl
  * What the framework tells a route about the client behind a proxy, and the log. The routes are those of `fixtures/failing.ts`. For apps
  * on Node, whose connections can pretend to have another peer.
  */
-export function testForwarded(create: (options: AppOptions) => Server | Promise<Server>): void {
+function testForwarded(create: (options: AppOptions) => Server | Promise<Server>): void {
   for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
     test(`a route and the log behind ${what}`, async () => {
       const { readLines, ...options } = createOptions({ TRUST_PROXY })

@@ -9,7 +9,6 @@ import { log } from './checks/log.ts'
 import { page } from './checks/page.ts'
 import { routes } from './checks/routes.ts'
 import { stream } from './checks/stream.ts'
-import { differ } from './finding.ts'
 import { assetUrls } from './markup.ts'
 import { type Check, type Difference, GaveUp, Probe, type Subject } from './probe.ts'
 
@@ -57,7 +56,8 @@ interface Report {
  */
 export async function checkConformance(options: Options): Promise<Report> {
   const subject = createSubject(options)
-  await assertReachable(subject)
+  const reached = await openConnection(subject.target, subject)
+  reached.destroy()
   const report: Report = { passed: [], failed: [], differences: [], skipped: [] }
   let dead = false
   for (const check of CHECKS.filter((candidate) => applies(candidate, options))) {
@@ -75,21 +75,13 @@ function createSubject({ target, role, absent = [], timeoutMs = 30_000, log, sig
     ids: new Set<string>(),
     nonces: new Set<string>(),
   }
-  let found: Promise<readonly string[]> | undefined
-  const assets = () => (found ??= discoverAssets(subject))
+  let page: Promise<Response | undefined> | undefined
+  const assets = async () => {
+    page ??= get(subject, '/')
+    return assetUrls(String((await page)?.body ?? ''))
+  }
   const subject: Subject = { target, role, absent, timeoutMs, log, signal, session, assets }
   return subject
-}
-
-async function assertReachable(subject: Subject): Promise<void> {
-  const connection = await openConnection(subject.target, subject)
-  connection.destroy()
-}
-
-/** The assets that the page of an ssr app loads; empty if there is no page. */
-async function discoverAssets(subject: Subject): Promise<readonly string[]> {
-  const page = await get(subject, '/')
-  return page === undefined ? [] : assetUrls(page.body.toString('utf8'))
 }
 
 /** The response to a GET; undefined if there is none. */
@@ -112,23 +104,16 @@ function applies(check: Check, { role, only = '', log, compressed = false }: Opt
 /** Runs one check; says whether the server is gone after it. */
 async function runCheck(check: Check, subject: Subject, report: Report): Promise<boolean> {
   const probe = new Probe(subject, check.name)
-  const complete = await completes(check, probe)
+  let isComplete: true | undefined
+  try {
+    isComplete = await probe.attempt('the check itself', () => check.run(probe).then(() => true as const))
+  } catch (error) {
+    if (!(error instanceof GaveUp)) throw error
+  }
   const results = probe.differences.length === 0 ? report.passed : report.failed
   results.push(check.name)
   report.differences.push(...probe.differences)
-  return !complete && (await get(subject, '/livez')) === undefined
-}
-
-async function completes(check: Check, probe: Probe): Promise<boolean> {
-  try {
-    await check.run(probe)
-    return true
-  } catch (error) {
-    if (error instanceof GaveUp) return false
-    if (!(error instanceof NoResponse) || error.failure === 'aborted') throw error
-    probe.report('the check itself', differ('a response', error.message))
-    return false
-  }
+  return !isComplete && (await get(subject, '/livez')) === undefined
 }
 
 /** So many examples of the same difference are shown. */
@@ -139,30 +124,23 @@ export function formatReport(report: Report): string {
   const { passed, failed, skipped } = report
   const counts = `${passed.length} checks passed, ${failed.length} failed, ${skipped.length} skipped`
   const reasons = skipped.map(({ check, reason }) => labelled('- ', `skipped: ${check} (${reason})`))
-  return [...paragraphs(report.differences), ...reasons, counts].join('\n')
+  // The same difference often shows in many responses, such as a header that is missing everywhere: it is told once.
+  const groups = Map.groupBy(report.differences, ({ expected, received }) => `${expected}\n${received}`)
+  return [...[...groups.values()].flatMap(paragraph), ...reasons, counts].join('\n')
 }
 
-/** The same difference often shows in many responses, such as a header that is missing everywhere: it is told once. */
-function paragraphs(differences: readonly Difference[]): string[] {
-  const groups = Map.groupBy(differences, ({ expected, received }) => `${expected}\n${received}`)
-  return [...groups.values()].map(formatGroup)
-}
-
-function formatGroup(group: readonly Difference[]): string {
-  const [first] = group
-  if (first === undefined) return ''
+function paragraph(group: readonly Difference[]): string[] {
   const checks = [...new Set(group.map(({ check }) => check))]
   const requests = [...new Set(group.map(({ request }) => request))]
-  const lines = [
+  return [
     ...checks.slice(0, EXAMPLES).map((check) => labelled('x ', check)),
     ...more(checks.length, 'checks'),
     ...requests.slice(0, EXAMPLES).map((request) => labelled('  request:  ', request)),
     ...more(requests.length, 'requests'),
-    labelled('  expected: ', first.expected),
-    labelled('  received: ', first.received),
+    labelled('  expected: ', group[0]?.expected ?? ''),
+    labelled('  received: ', group[0]?.received ?? ''),
     '',
   ]
-  return lines.join('\n')
 }
 
 function more(count: number, what: string): string[] {

@@ -59,14 +59,10 @@ export const connections: readonly Check[] = [
 /** All kinds of responses. */
 async function mixedSteps(probe: Probe): Promise<Step[]> {
   const { target, expected } = plainRoute(probe)
-  const gets = (await routesOf(probe)).map((route) => ({
-    request: { target: route.target },
-    expected: route.expected,
-  }))
-  const pages = [{ request: { target: '/?items=0' }, expected: document(0) }]
+  const routes = await routesOf(probe)
+  if (probe.subject.role === 'ssr') routes.push({ target: '/?items=0', expected: document(0) })
   return [
-    ...gets,
-    ...(probe.subject.role === 'ssr' ? pages : []),
+    ...routes.map((route) => ({ request: { target: route.target }, expected: route.expected })),
     { request: { method: 'HEAD', target }, expected },
     { request: { target: UNKNOWN_PATH }, expected: problem(404) },
     { request: { method: 'HEAD', target: UNKNOWN_PATH }, expected: problem(404) },
@@ -78,11 +74,8 @@ async function mixedSteps(probe: Probe): Promise<Step[]> {
 
 /** So many of the steps, over and over, each with an id by which its response is recognised. */
 function identified(steps: readonly Step[], count: number, name: string): Step[] {
-  return Array.from({ length: Math.ceil(count / steps.length) }, () => steps)
-    .flat()
-    .slice(0, count)
-    .map(({ request, expected }, index) => ({
-      request: { ...request, headers: [['x-request-id', `${name}-${index}`]] },
-      expected,
-    }))
+  const repeated = Array.from({ length: Math.ceil(count / steps.length) }, () => steps).flat()
+  return repeated.slice(0, count).map(({ request, expected }, index) => {
+    return { request: { ...request, headers: [['x-request-id', `${name}-${index}`]] }, expected }
+  })
 }
