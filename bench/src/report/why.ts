@@ -42,10 +42,13 @@ function describeDifference(difference: Interval): string {
   return `The difference is ${is}${(high ?? 0) < 0 ? ' less' : ''} in all`
 }
 
-/** `2.3 (1.9–2.8)` */
-function told({ difference: { value, low, high } }: Pick<Part, 'difference'>, unit = ''): string {
+/** `2.3 (1.9–2.8)`: the sentence says whether that is more or less. */
+function told({ difference }: Pick<Part, 'difference'>, unit = ''): string {
+  const { value, low, high } = difference
   const isOpen = (low ?? -1) < 0 && (high ?? 1) > 0
-  return `${isOpen ? signed(value) : inMicros(Math.abs(value))}${unit} ${endsOf({ value, low, high })}`
+  const isLess = !isOpen && value < 0
+  const size = isLess ? { value: -value, low: -(high ?? 0), high: -(low ?? 0) } : difference
+  return `${isOpen ? signed(value) : inMicros(size.value)}${unit} ${endsOf(size)}`
 }
 
 const wordOf = ({ difference }: Part) => (difference.value > 0 ? 'more' : 'less')
@@ -66,12 +69,10 @@ function nameOf(part: Place): string {
 
 const inMicros = (seconds: number) => (seconds * 1e6).toFixed(1)
 
-/** `(1.9–2.8)`, without a sign where all of it has that of the value. */
+/** `(1.9–2.8)`, `(−2.8 to −1.9)` */
 function endsOf({ low, high }: Interval, format = inMicros): string {
   if (low === null || high === null) return ''
-  if (low < 0 && high > 0) return `(${signed(low, format)} to ${signed(high, format)})`
-  const [from = 0, to = 0] = [Math.abs(low), Math.abs(high)].sort((a, b) => a - b)
-  return `(${format(from)}–${format(to)})`
+  return low < 0 ? `(${signed(low, format)} to ${signed(high, format)})` : `(${format(low)}–${format(high)})`
 }
 
 function signed(value: number, format = inMicros): string {

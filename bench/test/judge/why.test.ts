@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
 import { test } from 'node:test'
 import { whyOf } from '../../src/judge/why.ts'
-import { describeWhy } from '../../src/report/why.ts'
+import { describeWhy, whySection } from '../../src/report/why.ts'
 import type { Finding } from '../../src/result/figures.ts'
 import type { Why } from '../../src/result/profile.ts'
 import { type Costs, profilesOf, SERVER } from '../fixtures/profiles.ts'
@@ -148,6 +148,8 @@ test('what became dearer comes first, unless the race shows that the whole becam
     said(1),
     /more per request are in listItems .*\. The race itself shows no difference in all: \+0\.0 µs \(−2\.5 to \+2\.5\)$/,
   )
+  const { table } = whySection(explain(SERVER, after), [])
+  match(JSON.stringify(table), /"−\d\.\d \(−\d\.\d to −\d\.\d\)"/) // the route
   match(said(0.9), /less per request are in route \(.*; next: listItems .* more\. The difference is 5\.0 µs/)
 })
 
