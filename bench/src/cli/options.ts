@@ -79,12 +79,7 @@ export const RACE = {
   },
   'expect-status': integer('of a right response (default any 2xx)', { min: 200, max: 599 }),
   'different-responses': flag('goes on although the systems do different work'),
-  connections: integer('with one request in flight each', {
-    min: 1,
-    max: 10_000,
-    default: 32,
-    short: 'c',
-  }),
+  connections: integer('with one request in flight each', { min: 1, max: 10_000, default: 32, short: 'c' }),
   rate: integer('of latency, per second (default half of the slowest)', { min: 1, max: 1_000_000 }),
   within: percent('a smaller difference is none (default 3%)'),
   'fail-if-slower': flag('exit code 1 if one is slower than the first by more than --within'),

@@ -15,7 +15,7 @@ import { type Experiment, isRanked } from '../result/experiment.ts'
 import type { Pair } from '../result/figures.ts'
 import { ALL_METRICS, type Metric } from '../result/metrics.ts'
 import type { Cell } from '../result/result.ts'
-import type { JudgedCell } from './launches.ts'
+import { type JudgedCell, meanOf } from './launches.ts'
 
 /** Below this, after Holm's correction over a family of comparisons, a difference counts as shown. */
 export const SIGNIFICANT = 0.05
@@ -138,14 +138,10 @@ export function compare(layout: Layout, a: number, b: number): Comparison {
   if (a === b) return { ratio: { value: 1, low: 1, high: 1 }, p: null, estimate: null, starts }
   const estimate = differenceOf(layout, a, b)
   if (estimate === null) {
-    const value = Math.exp(fit.contrast(a, b)?.estimate ?? meanOf(over) - meanOf(under))
+    const value = Math.exp(fit.contrast(a, b)?.estimate ?? (meanOf(over) ?? 0) - (meanOf(under) ?? 0))
     return { ratio: { value, low: null, high: null }, p: null, estimate, starts }
   }
   return { ratio: toInterval(estimate), p: pValue(estimate), estimate, starts }
-}
-
-function meanOf(logs: readonly (number | null)[]): number {
-  return mean(logs.filter((log) => log !== null))
 }
 
 /** p-values after Holm's correction over those that have one. */

@@ -26,11 +26,11 @@ interface RaceRun extends RunContext, ProofOptions {
   fillsTime: boolean
   isEnough: IsEnough
   /** Of what was prepared. */
-  warnings: readonly Warning[]
-  /** Whether functions are to be named that account for it. */
-  asksWhy(finding: Finding): boolean
-  /** Whether servers that cannot be profiled are refused. */
-  needsProfiler: boolean
+  warnings?: readonly Warning[]
+  /** Whether functions are to be named that account for it; default never. */
+  asksWhy?(finding: Finding): boolean
+  /** Whether servers that cannot be profiled are refused; default false. */
+  needsProfiler?: boolean
 }
 
 /**
@@ -41,7 +41,7 @@ interface RaceRun extends RunContext, ProofOptions {
 export async function runRace(
   experiment: Experiment,
   result: Result,
-  { guard, cores, fillsTime, isEnough, warnings, asksWhy, ...context }: RaceRun,
+  { guard, cores, fillsTime, isEnough, warnings = [], asksWhy = () => false, ...context }: RaceRun,
 ): Promise<void> {
   let known = experiment
   /** Of several paths the others count. */

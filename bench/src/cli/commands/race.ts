@@ -106,9 +106,6 @@ function commitRacer(
       progress,
       save: () => {},
       isEnough: () => follow(startsOf(result)),
-      warnings: [],
-      asksWhy: () => false,
-      needsProfiler: false,
     })
     const starts = startsOf(result)
     follow(starts)

@@ -8,12 +8,14 @@ import { html, trusted } from './markup.ts'
 
 /** A document as one file that needs no network and no script: its Markdown, with charts. */
 
-const STYLE = ['report', 'page'].map((name) => read(`${name}.css`)).join('')
+const STYLE = ['report', 'page']
+  .map((name) => readFileSync(new URL(`${name}.css`, import.meta.url), 'utf8'))
+  .join('')
 
 /** Everything else is forbidden: even if markup got in, it could load and run nothing. */
 const POLICY = [
   "default-src 'none'",
-  `style-src '${hashOf(STYLE)}'`,
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
@@ -76,12 +78,4 @@ class PageRenderer extends Renderer {
   override link({ tokens }: Tokens.Link): string {
     return this.parser.parseInline(tokens)
   }
-}
-
-function read(name: string): string {
-  return readFileSync(new URL(name, import.meta.url), 'utf8')
-}
-
-function hashOf(source: string): string {
-  return `sha256-${createHash('sha256').update(source).digest('base64')}`
 }
