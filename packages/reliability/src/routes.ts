@@ -136,12 +136,11 @@ function isStream({ headers, headMs, endMs }: Watched): boolean {
 function linksOf({ headers, body }: Pick<Watched, 'headers' | 'body'> = { headers: [], body: '' }): string[] {
   if (headerValue(headers, 'content-type')?.startsWith('text/html') !== true) return []
   const origin = 'http://localhost'
-  const links = [...body.matchAll(/\b(?:href|src|action)\s*=\s*["']?([^"'\s>]+)/gi)].flatMap(
-    ([, link = '']) => {
-      const url = URL.parse(link.replaceAll('&amp;', '&'), `${origin}/`)
-      return url?.origin === origin ? `${url.pathname}${url.search}` : []
-    },
-  )
+  const found = body.matchAll(/\b(?:href|src|action)\s*=\s*["']?([^"'\s>]+)/gi)
+  const links = [...found].flatMap(([, link = '']) => {
+    const url = URL.parse(link.replaceAll('&amp;', '&'), `${origin}/`)
+    return url?.origin === origin ? `${url.pathname}${url.search}` : []
+  })
   return [...new Set(links)]
 }
 

@@ -76,10 +76,8 @@ export const NewOrder = z.object({ tea: z.int32().min(1), grams: z.int().min(1).
 /** Notes an order and takes it from the stock, or neither. @returns its id @throws 409 if there is too little */
 export function placeOrder(pool: Pool, { tea, grams }: z.infer<typeof NewOrder>): Promise<unknown> {
   return transact(pool, async (client) => {
-    const noted = await client.query('insert into orders (tea, grams) values ($1, $2) returning id', [
-      tea,
-      grams,
-    ])
+    const note = 'insert into orders (tea, grams) values ($1, $2) returning id'
+    const noted = await client.query(note, [tea, grams])
     const take = 'update teas set grams = grams - $2 where id = $1 and grams >= $2 returning id'
     const taken = await client.query(take, [tea, grams])
     if (taken.rows.length === 0)

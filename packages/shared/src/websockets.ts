@@ -13,7 +13,8 @@ interface Socket extends EventEmitter {
   terminate(): void
 }
 
-type Refusal = [status: number, body: string, headers: OutgoingHttpHeaders]
+/** What `ws` gives to that option. */
+type Decide = (isAllowed: boolean, status: number, body: string, headers: OutgoingHttpHeaders) => void
 
 /** Bytes that may wait for a client that does not read. They are in memory: four messages of the largest size. */
 export const MAX_WAITING = 262_144
@@ -41,10 +42,7 @@ export function acceptUpgrades(server: Server, ...paths: readonly string[]): voi
  * @param origins other sites that may, such as `https://app.example.com`
  */
 export function refuseOtherSites({ TRUST_PROXY }: Config, origins: readonly string[] = []) {
-  return (
-    { req }: { req: IncomingMessage },
-    done: (isAllowed: boolean, ...refusal: Refusal) => void,
-  ): void => {
+  return ({ req }: { req: IncomingMessage }, done: Decide): void => {
     const { origin, 'x-request-id': id } = req.headers
     const { scheme, host } = readForwarded(req, TRUST_PROXY)
     const headers = { ...SECURITY_HEADERS, 'x-request-id': requestId(id), 'Content-Type': PROBLEM }

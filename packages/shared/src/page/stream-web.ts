@@ -25,9 +25,6 @@ export async function streamPage<Name extends PageName>(
       if (!signal.aborted) onError(error)
     },
   })
-  stream.allReady.then(
-    () => clearTimeout(deadline),
-    () => clearTimeout(deadline),
-  )
+  stream.allReady.finally(() => clearTimeout(deadline)).catch(() => {}) // `onError` has heard of it
   return stream
 }
