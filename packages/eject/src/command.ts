@@ -107,10 +107,8 @@ function findApp(name: string): App {
 
 function findOption(name: string): Option {
   if (name in OPTIONS) return name as Option
-  const known = Object.keys(OPTIONS).join(', ')
-  throw new ForeseenError(
-    insteadOf(`--with ${name}`) ?? `There is no option '${name}'. The options are: ${known}.`,
-  )
+  const absent = `There is no option '${name}'. The options are: ${Object.keys(OPTIONS).join(', ')}.`
+  throw new ForeseenError(insteadOf(`--with ${name}`) ?? absent)
 }
 
 /** A line per framework. */
@@ -135,12 +133,10 @@ function checkTarget(target: string, path: string, outsideOf: string | undefined
 
 /** Lets npm write package-lock.json, without the host of its registry. @returns nothing, or a line that says why it did not */
 function writeLockfile(directory: string): string {
-  const args = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund']
-  const { status, stderr, error } = spawnSync(
-    'npm',
-    [...args, '--omit-lockfile-registry-resolved', '--fetch-retries=1'],
-    { cwd: directory, encoding: 'utf8', shell: process.platform === 'win32' }, // there, npm is a script of the shell
-  )
+  const only = ['--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund']
+  const args = ['install', ...only, '--omit-lockfile-registry-resolved', '--fetch-retries=1']
+  const shell = process.platform === 'win32' // there, npm is a script of the shell
+  const { status, stderr, error } = spawnSync('npm', args, { cwd: directory, encoding: 'utf8', shell })
   if (status === 0) return ''
   const reason = error === undefined ? stderr.trim().split('\n')[0] : 'there is no npm'
   return `It has no package-lock.json (${reason}). npm install writes it: commit it, because image and CI need it.\n`

@@ -94,8 +94,7 @@ export async function launch(app: Startable, options: LaunchOptions = {}): Promi
   const { promise: listening, resolve } = Promise.withResolvers<Ready>()
   createInterface(child.stdout).on('line', (line) => {
     output += `${line}\n`
-    const ready = parseReady(line)
-    if (ready) resolve(ready)
+    if (line.includes('"msg":"listening"')) resolve(JSON.parse(line))
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   const spawnFailed = once(child, 'error').then(([error]) => {
@@ -128,11 +127,6 @@ export async function launch(app: Startable, options: LaunchOptions = {}): Promi
   }
 }
 
-function parseReady(line: string): Ready | undefined {
-  if (!line.includes('"msg":"listening"')) return undefined
-  return JSON.parse(line) as Ready
-}
-
 function toTarget(address: string): Target {
   if (address.startsWith('unix:')) return { socketPath: address.slice('unix:'.length) }
   const { protocol, hostname, port } = new URL(address)
@@ -142,29 +136,18 @@ function toTarget(address: string): Target {
 
 /** Keeps a child on its cores, and ends it with us even if we are killed (util-linux; elsewhere neither). */
 function bind(cpu: number | string | undefined): string[] {
-  const command: string[] = []
   // If we are killed before setpriv has asked for the signal, nobody sends it: so the shell checks that we still run.
-  if (hasTool('setpriv'))
-    command.push(
-      'setpriv',
-      '--pdeathsig',
-      'TERM',
-      'sh',
-      '-c',
-      `[ $PPID = ${process.pid} ] && exec "$@"`,
-      'sh',
-    )
-  if (cpu !== undefined && hasTool('taskset')) command.push('taskset', '-c', String(cpu))
-  return command
+  const shell = ['sh', '-c', `[ $PPID = ${process.pid} ] && exec "$@"`, 'sh']
+  const ended = hasTool('setpriv') ? ['setpriv', '--pdeathsig', 'TERM', ...shell] : []
+  const pinned = cpu !== undefined && hasTool('taskset') ? ['taskset', '-c', String(cpu)] : []
+  return [...ended, ...pinned]
 }
 
 const tools = new Map<string, boolean>()
 
 export function hasTool(name: string): boolean {
-  let found = tools.get(name)
-  if (found === undefined) {
-    found = process.platform === 'linux' && spawnSync(name, ['--version']).status === 0
-    tools.set(name, found)
-  }
+  const isThere = () => process.platform === 'linux' && spawnSync(name, ['--version']).status === 0
+  const found = tools.get(name) ?? isThere()
+  tools.set(name, found)
   return found
 }
