@@ -318,11 +318,13 @@ function groupsOf(
     const functions = all.filter((one) => partOf(one, row) > 0)
     const [lead] = functions
     if (lead === undefined || (functions.length < all.length && !isLarge(row))) return []
-    const value = functions.reduce((sum, { difference }) => sum + difference.value, 0)
-    return [{ row, lead, functions, value, isAlone: lead.difference.value / value >= DOMINANT }]
+    // Most of it may have moved to another function, as after a renaming.
+    const same = functions.reduce((sum, { difference }) => sum + difference.value, 0)
+    const isAlone = lead.difference.value / same >= DOMINANT && partOf(lead, row) <= 1 / DOMINANT
+    return [{ row, lead, functions: isAlone ? functions : all, isAlone }]
   })
-  const isWanted = ({ value }: { value: number }) => Number(Math.sign(value) === wanted)
-  return found.sort((a, b) => isWanted(b) - isWanted(a) || Math.abs(b.value) - Math.abs(a.value))
+  const isWanted = ({ difference }: Part) => Number(Math.sign(difference.value) === wanted)
+  return found.sort((a, b) => isWanted(b.row) - isWanted(a.row) || bySize(a.row, b.row))
 }
 
 /** The collector's samples have no stack, so what it has to collect says whose its time is. */

@@ -20,7 +20,9 @@ export function describeWhy({ cause, next, difference, suspect }: Why): string {
     return `No function is shown to take more or less CPU time per request: 0.3 µs, or 0.5 % of a request, would have to be above the noise${all ?? ''}`
   const { part, of } = cause
   // Names have commas.
-  const functions = of.map((one) => `${titleOf(one)} ${inMicros(Math.abs(one.difference.value))}`)
+  const isMixed = new Set(of.map(wordOf)).size > 1
+  const format = isMixed ? signed : (value: number) => inMicros(Math.abs(value))
+  const functions = of.map((one) => `${titleOf(one)} ${format(one.difference.value)}`)
   const where = of.length === 0 ? nameOf(part) : `${nameOf(part)} (${functions.join('; ')})`
   const first = `${told(part, ' µs')} ${wordOf(part)} per request are in ${where}`
   if (next === null) return `${first}${all ?? ''}`

@@ -91,6 +91,12 @@ const NAMED: [what: string, before: Costs, after: Costs, sentence: RegExp][] = [
     /are in \(anonymous\), called by listItems \(src\/items\.js:1\); next: sortItems \(src\/items\.js\), 1\.\d \(.*\)$/,
   ],
   [
+    'a package, where most of what one function gains another one loses',
+    having({ 'send node_modules/fastify/reply.js > end node:_http_outgoing': 30 }),
+    having({ 'onSend node_modules/fastify/reply.js > end node:_http_outgoing': 28 }),
+    /^[12]\.\d µs \(.*\) less per request are in fastify \(end, called by send −\d+\.\d; end, called by onSend \+\d+\.\d\)$/,
+  ],
+  [
     'nothing, where gains and losses in a package cancel',
     SERVER,
     having({
