@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { newDirectory } from '@startgrid/cli/test-programs.ts'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
 import { findProcesses } from '@startgrid/machine/processes.ts'
 import {
   type Checkout,
+  type CheckoutOptions,
   checkOut,
   readBranch,
   readHistory,
@@ -34,8 +35,8 @@ const SCRIPTS = {
 }
 
 describe('a commit in a directory of its own', () => {
-  let place = ''
-  let repository = ''
+  const place = newDirectory({ after })
+  const repository = join(place, 'app')
   const env = { ...process.env } // some tests change it
   const settings = '-c core.hooksPath=/dev/null -c user.name=a -c user.email=a@b'.split(' ')
   const git = (...args: string[]) =>
@@ -48,8 +49,6 @@ describe('a commit in a directory of its own', () => {
   }
 
   before(() => {
-    place = mkdtempSync(join(tmpdir(), 'startgrid-checkout-'))
-    repository = join(place, 'app')
     write({
       'server/package.json': { name: 'app', version: '1.2.3', scripts: SCRIPTS },
       'server/package-lock.json': LOCK,
@@ -62,21 +61,16 @@ describe('a commit in a directory of its own', () => {
     writeFileSync(join(repository, '.git/hooks/post-checkout'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
     write({ 'server/.env': 'SECRET=1', 'server/server.js': 'changed', 'server/new.js': 'new' })
   })
-  after(() => rmSync(place, { recursive: true }))
 
-  interface Asked {
+  interface Asked extends Partial<Pick<CheckoutOptions, 'from' | 'install' | 'build' | 'kept'>> {
     refs?: (string | undefined)[]
-    from?: string
-    install?: string
-    build?: string
-    kept?: Map<string, string>
     /** When this is said. */
     abortAt?: string
   }
 
   /** What is found there, and then removed; the repository stays as it is. */
   const see = async <Value>(
-    { refs = [undefined], from = 'server', install, build, kept, abortAt }: Asked,
+    { refs = [undefined], from = 'server', abortAt, ...asked }: Asked,
     look: (found: Checkout[], said: string[]) => Value,
   ): Promise<Value> => {
     const guard = new Guard()
@@ -86,19 +80,12 @@ describe('a commit in a directory of its own', () => {
       said.push(text)
       if (text === abortAt) setImmediate(() => abortion.abort())
     }
-    const options = {
-      guard,
-      from: join(repository, from),
-      install,
-      build,
-      signal: abortion.signal,
-      say,
-      ...(kept && { kept }),
-    }
+    const { signal } = abortion
+    const own = { install: undefined, build: undefined, ...asked, from: join(repository, from) }
     const status = git('status', '--porcelain')
     try {
       const found: Checkout[] = []
-      for (const ref of refs) found.push(await checkOut(ref, options))
+      for (const ref of refs) found.push(await checkOut(ref, { ...own, guard, signal, say }))
       return look(found, said)
     } finally {
       const left = findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` })

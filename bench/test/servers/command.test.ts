@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, createServer, type Server } from 'node:net'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { createServer, type Server } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createProgress } from '@startgrid/cli/progress.ts'
+import { listen, newDirectory } from '@startgrid/cli/test-programs.ts'
 import { Guard, MARK } from '@startgrid/machine/guard.ts'
 import { findProcesses, listenersOf } from '@startgrid/machine/processes.ts'
 import { claimPort } from '@startgrid/nginx/address.ts'
@@ -57,39 +57,37 @@ else spawn('setsid', [process.execPath, __filename], { env: { PORT, HOST, SERVER
 }
 
 describe('a command as a server', { skip }, () => {
-  let directory = ''
+  const directory = newDirectory({ after })
   let guard: Guard
   let said: string[] = []
 
   before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'startgrid-command-'))
     for (const [name, source] of Object.entries(PROGRAMS)) writeFileSync(join(directory, name), source)
     guard = new Guard()
   })
-  after(async () => {
-    await guard.close()
-    rmSync(directory, { recursive: true })
-  })
+  after(() => guard.close())
   beforeEach(() => {
     said = []
   })
+  const started: CommandServer[] = []
+  afterEach(async () => {
+    for (const server of started.splice(0)) await server.stop()
+  })
   const left = () => findProcesses({ groups: [], mark: `${MARK}=${guard.run}.` })
-  const start = (
+  /** It is stopped after the test. */
+  const start = async (
     line: string,
     readyTimeoutMs: number | null = 60_000,
     signal = new AbortController().signal,
-  ): Promise<CommandServer> =>
-    startCommand(
+  ): Promise<CommandServer> => {
+    const tell = (text: string) => void said.push(text)
+    const server = await startCommand(
       { command: line, directory, ready: READY, ...(readyTimeoutMs !== null && { readyTimeoutMs }) },
-      {
-        guard,
-        cpus: undefined,
-        signal,
-        graceMs: 500,
-        tell: (text) => said.push(text),
-        isElsewhere: (place) => said.push(place),
-      },
+      { guard, cpus: undefined, signal, graceMs: 500, tell, isElsewhere: tell },
     )
+    started.push(server)
+    return server
+  }
 
   for (const [name, line] of [
     ['below shells', `sh -c "sh -c 'node hello.js'; exit 1"`],
@@ -103,14 +101,11 @@ describe('a command as a server', { skip }, () => {
   ] as const)
     test(`${name}: it responds on its port, is accounted for, and nothing is left`, async () => {
       const server = await start(line)
-      try {
-        assert.equal((await ask(server.target, READY, 60_000)).body.toString(), 'hello')
-        assert.equal(server.whyEnded(), undefined)
-        assert.ok(server.startup > 0 && !server.isElsewhere && (server.readyMemory ?? 0) > 10e6)
-        assert.deepEqual(new Set(server.pids()), new Set([...left(), ...listenersOf(server.target)]))
-      } finally {
-        await server.stop()
-      }
+      assert.equal((await ask(server.target, READY, 60_000)).body.toString(), 'hello')
+      assert.equal(server.whyEnded(), undefined)
+      assert.ok(server.startup > 0 && !server.isElsewhere && (server.readyMemory ?? 0) > 10e6)
+      assert.deepEqual(new Set(server.pids()), new Set([...left(), ...listenersOf(server.target)]))
+      await server.stop()
       assert.deepEqual([left(), listenersOf(server.target)], [[], []])
     })
 
@@ -118,29 +113,21 @@ describe('a command as a server', { skip }, () => {
     test(`two of ${file} at one place are refused: each would get requests of the other`, async () => {
       const port = await claimPort({ host: '127.0.0.1', port: 0 })
       const line = `'${process.execPath}' ${file}`
-      const first = await start(`${line} ${port}`)
-      try {
-        await assert.rejects(start(`${line} ${port}`), {
-          message: new RegExp(
-            `^it shares port ${port} with [\\w-]+ \\(process \\d+\\), and each gets requests of the other: systems of`,
-          ),
-        })
-      } finally {
-        await first.stop()
-      }
+      await start(`${line} ${port}`)
+      await assert.rejects(start(`${line} ${port}`), {
+        message: new RegExp(
+          `^it shares port ${port} with [\\w-]+ \\(process \\d+\\), and each gets requests of the other: systems of`,
+        ),
+      })
     })
 
   test('one that listens at ::1 is not taken for another one on the same port of 127.0.0.1, nor the reverse', async () => {
     const port = await claimPort({ host: '127.0.0.1', port: 0 })
     const one = await start(`node at.js "[${port}, '127.0.0.1']" one`)
     const two = await start(`node at.js "[${port}, '::1']" two`)
-    try {
-      const bodies = [one, two].map(async ({ target }) => (await ask(target, READY, 60_000)).body.toString())
-      assert.deepEqual(await Promise.all(bodies), ['one', 'two'])
-      assert.ok(one.isElsewhere && two.isElsewhere)
-    } finally {
-      await Promise.all([one.stop(), two.stop()])
-    }
+    const bodies = [one, two].map(async ({ target }) => (await ask(target, READY, 60_000)).body.toString())
+    assert.deepEqual(await Promise.all(bodies), ['one', 'two'])
+    assert.ok(one.isElsewhere && two.isElsewhere)
   })
 
   test('a single program takes the place of the shell, so that it gets its signals', async () => {
@@ -150,25 +137,20 @@ describe('a command as a server', { skip }, () => {
       ['A=1 exec node hello.js', false],
       ['true; node hello.js; true', true],
     ] as const) {
-      const server = await start(line)
-      const name = readFileSync(`/proc/${server.launched.groups[0]}/comm`, 'utf8').trim()
+      const { launched } = await start(line)
+      const name = readFileSync(`/proc/${launched.groups[0]}/comm`, 'utf8').trim()
       assert.equal(!/^node|^MainThread/.test(name), isShell, `${line}: ${name}`)
-      await server.stop()
     }
   })
 
   test('threads that worked are counted, but not what was idle since it was ready', async () => {
     const server = await start('node threads.js & sleep 600')
-    try {
-      const pids = server.pids()
-      assert.ok(workersOf(pids).threads >= 4)
-      const before = usedBy(pids)
-      const isLoaded = () => workersOf(pids, before).threads === 1
-      while (!isLoaded()) await ask(server.target, READY, 60_000)
-      assert.deepEqual(workersOf(pids, before), { processes: 1, threads: 1 })
-    } finally {
-      await server.stop()
-    }
+    const pids = server.pids()
+    assert.ok(workersOf(pids).threads >= 4)
+    const before = usedBy(pids)
+    const isLoaded = () => workersOf(pids, before).threads === 1
+    while (!isLoaded()) await ask(server.target, READY, 60_000)
+    assert.deepEqual(workersOf(pids, before), { processes: 1, threads: 1 })
   })
 
   test('one that ignores SIGTERM is killed, with what it started elsewhere', async () => {
@@ -214,18 +196,13 @@ describe('a command as a server', { skip }, () => {
     ['its port, long after it has a socket for others', `node socket.js`, /^$/],
   ] as const)
     test(`one that listens on ${name} is reached there`, async () => {
-      const server = await start(line)
-      try {
-        assert.equal((await ask(server.target, READY, 60_000)).body.toString(), 'here')
-      } finally {
-        await server.stop()
-      }
+      const { target } = await start(line)
+      assert.equal((await ask(target, READY, 60_000)).body.toString(), 'here')
       assert.match(said.join(), place)
     })
 
   test('one that responds otherwise has the time that it was given, or 8 s from its first response on', async () => {
-    const server = await start('node starting.js')
-    await server.stop()
+    await start('node starting.js')
     await assert.rejects(start('node broken.js', null), {
       message:
         /^it responds to GET \/ with status 500, and 2xx was expected .* after [\d.]+ s: see --ready-timeout$/,
@@ -273,12 +250,11 @@ describe('a command as a server', { skip }, () => {
     while (server.whyEnded() === undefined) await sleep(20)
     assert.equal(server.whyEnded(), 'it ended with exit code 3')
     assert.deepEqual(said, ['printed: the end'])
-    await server.stop()
   })
 })
 
-test('servers get the programs of the person, not those of the package manager that started us', () => {
-  const place = mkdtempSync(join(tmpdir(), 'startgrid-path-'))
+test('servers get the programs of the person, not those of the package manager that started us', (t) => {
+  const place = newDirectory(t)
   const { PATH: path, npm_package_name: name } = process.env
   const [ours = '', theirs = '', cached = ''] = ['ours', 'theirs', '_npx/1'].map((folder) => {
     const directory = join(place, folder, 'node_modules/.bin')
@@ -298,7 +274,6 @@ test('servers get the programs of the person, not those of the package manager t
     Object.assign(process.env, { PATH: path })
     if (name === undefined) delete process.env.npm_package_name
     else process.env.npm_package_name = name
-    rmSync(place, { recursive: true })
   }
 })
 
@@ -366,7 +341,12 @@ test('the addresses of this machine are here, others are not', async () => {
 
 const mail = () => createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'))
 
-test('who responds: any status is a response; else why nobody does; after an abort nothing is said', async () => {
+test('who responds: any status is a response; else why nobody does; after an abort nothing is said', async (t) => {
+  const silenceOf = async (server: Server, options?: Parameters<typeof whySilent>[2]) => {
+    server.on('connection', (socket) => t.after(() => socket.destroy()))
+    const origin = `http://127.0.0.1:${await listen(t, server)}`
+    return whySilent(origin, { path: '/raced' }, options)
+  }
   const notFound = createHttpServer(({ url }, response) => {
     if (url === '/raced') response.writeHead(404).end()
   })
@@ -376,17 +356,3 @@ test('who responds: any status is a response; else why nobody does; after an abo
   assert.equal(await silenceOf(createServer(), { signal: AbortSignal.abort() }), null)
   assert.equal(await whySilent('http://127.0.0.1:1', READY), 'nobody listens there')
 })
-
-async function silenceOf(server: Server, options?: Parameters<typeof whySilent>[2]): Promise<string | null> {
-  const sockets = new Set<{ destroy(): unknown }>()
-  server.on('connection', (socket) => sockets.add(socket)).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const reason = await whySilent(
-    `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    { path: '/raced' },
-    options,
-  )
-  for (const socket of sockets) socket.destroy()
-  server.close()
-  return reason
-}

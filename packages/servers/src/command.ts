@@ -158,20 +158,11 @@ export async function startCommand(command: Startable, options: StartOptions): P
         `it shares ${nameOf(other.place)} with ${nameOfHolder(other)}, and each gets requests of the other: ${OWN_PORT}`,
       )
     const place = 'socketPath' in target ? target.socketPath : target.port
-    if (place !== port) tellElsewhere(nameOf(place))
+    const isElsewhere = place !== port
+    if (isElsewhere) tellElsewhere(nameOf(place))
     const startCpu = cpuSeconds(pids()) ?? 0
     const readyMemory = currentMemory(pids())
-    return {
-      target,
-      startup,
-      isElsewhere: place !== port,
-      startCpu,
-      readyMemory,
-      pids,
-      launched,
-      whyEnded,
-      stop,
-    }
+    return { target, startup, isElsewhere, startCpu, readyMemory, pids, launched, whyEnded, stop }
   } catch (error) {
     await stop()
     throw error
