@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { win32 } from 'node:path'
 import type { Readable } from 'node:stream'
 import createError from 'http-errors'
@@ -31,6 +32,7 @@ export async function openFile(send: Send, root: string, request: IncomingMessag
   if (file.type === 'error') throw Object(file.metadata).error
   if (file.type === 'directory') throw createError(404)
   await once(file.stream, 'readable') // it is open: a failure before is a 500, not a cut response
+  cutShort(file.stream, file.headers['Content-Length'], request.socket)
   const headers = { ...file.headers, 'content-security-policy': POLICY }
   return { status: file.statusCode, headers, stream: file.stream }
 }
@@ -51,13 +53,21 @@ export function onFile(root: string, { method, headers }: Pick<IncomingMessage, 
   }
 }
 
+/** A client whose file has become shorter meanwhile would take the next response for the rest. On Bun there is no socket to close. */
+function cutShort(file: Readable & { bytesRead?: number }, length: unknown, socket?: Socket): void {
+  file.once('end', () => Number(file.bytesRead) < Number(length) && socket?.destroy())
+}
+
 /**
- * For the option `setHeaders` of `express.static`, before the file is piped to the response: on-finished, by which it would be closed, does
- * not know when a client leaves whose response waits behind another of its connection (HTTP pipelining).
+ * For the option `setHeaders` of `express.static` and `@fastify/static`, before the file is piped to the response: on-finished, by which it
+ * would be closed, does not know when a client leaves whose response waits behind another of its connection (HTTP pipelining).
  */
 export function closeFile(response: ServerResponse): void {
-  const close = (file: Readable) => void file.destroy()
-  response.once('pipe', (file) => (response.closed ? close(file) : response.once('close', () => close(file))))
+  response.once('pipe', (file: Readable) => {
+    cutShort(file, response.getHeader('content-length'), response.req.socket)
+    if (response.closed) file.destroy()
+    else response.once('close', () => file.destroy())
+  })
 }
 
 /**

@@ -95,6 +95,15 @@ export function testApp(start: Start): void {
     deepEqual(failed, [])
   })
 
+  test('a Host that no URL may have is no failure behind a trusted proxy', async () => {
+    const { readLines, ...options } = createOptions({ TRUST_PROXY: 'loopback' })
+    await using app = await start(options)
+    await once(request(`${app.url}/client`, { headers: { host: 'a:99999' } }).end(), 'response')
+    await fetch(`${app.url}/client`)
+    const failed = (await readLines(1)).filter(({ level }) => level === ERROR)
+    deepEqual(failed, [])
+  })
+
   testFailures(start, BEFORE)
 }
 
@@ -279,35 +288,29 @@ const CASES: [what: string, peer: string, forwardedFor: string, client: string, 
 const TRUST_PROXY = '10.0.0.0/8, fd00::/8'
 const HEADERS = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' }
 
-/**
- * What the framework tells a route about the client behind a proxy, and the log. The routes are those of `fixtures/failing.ts`. For apps
- * on Node, whose connections can pretend to have another peer.
- */
-function testForwarded(create: (options: AppOptions) => Server | Promise<Server>): void {
-  for (const [what, peer, forwardedFor, client, isTrusted] of CASES) {
-    test(`a route and the log behind ${what}`, async () => {
-      const { readLines, ...options } = createOptions({ TRUST_PROXY })
-      const server = pretend(await create(options), peer)
-      await using app = await serve(server)
-      const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
-      const ask = (path: string) => fetch(app.url + path, { headers, redirect: 'manual' })
-      const { protocol, host } = new URL(isTrusted ? 'https://shop.example' : app.url)
-      const told = await (await ask('/client')).json()
-      deepEqual(told, { client, scheme: protocol.slice(0, -1), host })
-      const [line] = await readLines(1)
-      equal(line?.client, client)
-      equal((await ask('/moved')).headers.get('location'), `${protocol}//${host}/me`)
-    })
-  }
+type Behind = [forwardedFor: string, client: string, isTrusted: boolean]
 
-  test('a Host that no URL may have is no failure behind a trusted proxy', async () => {
-    const { readLines, ...options } = createOptions({ TRUST_PROXY: 'loopback' })
-    await using app = await serve(await create(options))
-    await once(request(`${app.url}/client`, { headers: { host: 'a:99999' } }).end(), 'response')
-    await fetch(`${app.url}/client`)
-    const failed = (await readLines(1)).filter(({ level }) => level === ERROR)
-    deepEqual(failed, [])
+/** What the framework tells a route about the client behind a proxy, and the log. The routes are those of `fixtures/failing.ts`. */
+export function testBehind(start: Start, what: string, proxies: string, ...behind: Behind): void {
+  const [forwardedFor, client, isTrusted] = behind
+  test(`a route and the log behind ${what}`, async () => {
+    const { readLines, ...options } = createOptions({ TRUST_PROXY: proxies })
+    await using app = await start(options)
+    const headers = { ...HEADERS, 'x-forwarded-for': forwardedFor }
+    const ask = (path: string) => fetch(app.url + path, { headers, redirect: 'manual' })
+    const { protocol, host } = new URL(isTrusted ? 'https://shop.example' : app.url)
+    const told = await (await ask('/client')).json()
+    deepEqual(told, { client, scheme: protocol.slice(0, -1), host })
+    const [line] = await readLines(1)
+    equal(line?.client, client)
+    equal((await ask('/moved')).headers.get('location'), `${protocol}//${host}/me`)
   })
+}
+
+/** For apps on Node, whose connections can pretend to have another peer. */
+function testForwarded(create: (options: AppOptions) => Server | Promise<Server>): void {
+  for (const [what, peer, ...behind] of CASES)
+    testBehind(async (options) => serve(pretend(await create(options), peer)), what, TRUST_PROXY, ...behind)
 }
 
 /** Gives the connections of a server another peer. */

@@ -493,6 +493,16 @@ function testFailingFiles(app: string, start: Start): void {
       doesNotMatch(body, /\/srv/)
     }
   })
+
+  question('static: a file that becomes shorter while it is sent is cut', { start }, async ({ url, t }) => {
+    publish(t, app, { 'large.bin': 'x'.repeat(12_000_000) }) // more than waits in sockets
+    const { socket } = await say(url, 'GET /public/test/large.bin HTTP/1.1\r\nAccept: */*')
+    fs.truncateSync(join(app, 'public/test/large.bin'))
+    let rest = ''
+    socket.on('data', (part) => (rest += part)).write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await new Promise((closed) => socket.once('close', closed))
+    equal(rest.includes('HTTP/1.1 200'), false) // who waits for the rest of the file would take it for that
+  })
 }
 
 /** Writes files to `public/test`, or to `public` if they begin with a dot, until the end of the test. */
