@@ -44,11 +44,10 @@ for (const [name, options] of Object.entries(cases)) {
     const [PORT = 0, NGINX_PORT = 0, NGINX_TLS_PORT = 0] = ports
     writeFileSync(join(path, '.env'), 'MAX_QUEUE_WAIT_MS=0\n') // no page is refused because the machine is busy
     const config = join(path, 'conf/nginx.conf')
-    if (app.runtime === 'nginx')
-      writeFileSync(
-        config,
-        readFileSync(config, 'utf8').replace('max_queue_wait_ms 250', 'max_queue_wait_ms 0'),
-      )
+    if (app.runtime === 'nginx') {
+      const text = readFileSync(config, 'utf8')
+      writeFileSync(config, text.replace('max_queue_wait_ms 250', 'max_queue_wait_ms 0'))
+    }
     const compose = async (...words: string[]) => {
       const own = { ...process.env, PORT, NGINX_PORT, NGINX_TLS_PORT }
       const { code, stdout, stderr } = await run(['compose', ...words], { cwd: path, env: own })

@@ -93,10 +93,10 @@ export class ProjectDirectory {
       const path = join(this.path, file)
       return existsSync(path) ? parse(readFileSync(path, 'utf8')).packages : {}
     }
-    const ofNpm = Object.entries<{ version?: string }>(read('package-lock.json')).filter(
-      ([path]) => path !== '',
+    const { '': _, ...ofNpm }: Record<string, { version?: string }> = read('package-lock.json')
+    const names = Object.entries(ofNpm).map(
+      ([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`,
     )
-    const names = ofNpm.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`)
     return [...names, ...Object.keys(read('pnpm-lock.yaml'))]
   }
 

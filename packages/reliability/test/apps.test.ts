@@ -20,10 +20,8 @@ describe('every fault on an app', { skip, timeout: 1_800_000 }, () => {
     test(`${full}${fault.name} ${app?.name}`, { timeout: 300_000 }, async ({ signal }) => {
       if (app === undefined || nginx.kind === 'none') throw new Error('There is no app, or no NGINX.')
       const findings = await tryFault(fault, new AppSubject(app, nginx, signal))
-      assert.deepEqual(
-        findings.filter(({ kind }) => kind === 'fault').map(({ row, text }) => `${row}: ${text}`),
-        [],
-      )
+      const faults = findings.filter(({ kind }) => kind === 'fault')
+      assert.deepEqual(faults, [])
     })
   }
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startNode } from '@startgrid/cli/test-programs.ts'
+import { serve } from '@startgrid/shared/testing/app.ts'
+import { targetOf } from '@startgrid/wire/target.ts'
 import type { startClients } from '../src/clients.ts'
 import { OF_APPS } from '../src/faults/apps.ts'
 import { certain, confirmed, fine, found, untested } from '../src/finding.ts'
@@ -72,14 +72,10 @@ test('a fault: 1, and a finding for programs; none: 0, and a line of 80 columns'
 })
 
 async function routesOf(respond: RequestListener, named: Partial<Named> = {}) {
-  const server = createServer(respond).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const target = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+  await using server = await serve(respond)
+  const target = targetOf(new URL(server.url))
   const one = { target, pid: process.pid, pids: () => [], whyEnded: () => undefined }
-  return findRoutes(async () => one, { headers: [], paths: [], ...named }).finally(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  return await findRoutes(async () => one, { headers: [], paths: [], ...named })
 }
 
 test('what a server can be asked for is found by its links, its time and its length', async () => {
@@ -97,10 +93,8 @@ test('what a server can be asked for is found by its links, its time and its len
     else response.writeHead(404).end()
   })
   assert.equal(routes.health, '/')
-  assert.deepEqual(
-    routes.pages.map(({ path }) => path),
-    ['/', '/a?b=c&d'],
-  )
+  const pages = routes.pages.map(({ path }) => path)
+  assert.deepEqual(pages, ['/', '/a?b=c&d'])
   assert.deepEqual(routes.download, { path: '/a?b=c&d', bytes: 5_000 })
   assert.equal(routes.slow?.path, '/late')
   assert.equal(routes.stream, '/events')
@@ -133,12 +127,8 @@ test('a report: 80 columns, and a table for a comment', () => {
   const grows = `+401 MB while one client did not read /${'export '.repeat(12)}`
   const first = { row: 'slow reader', ...found('grows', grows) }
   const findings = [first, { row: 'upload', ...untested('no path|that takes one') }]
-  for (const finding of findings)
-    assert.ok(
-      formatFinding(finding)
-        .split('\n')
-        .every((line) => line.length <= 80),
-    )
+  const lines = findings.flatMap((finding) => formatFinding(finding).split('\n'))
+  assert.ok(lines.every((line) => line.length <= 80))
   assert.match(formatFinding(first), /^slow reader {5}grows {5}\+401 MB while/)
   const table = formatMarkdown('node server.js', { runtime: 'Node 26.1.0', findings }, 84)
   assert.match(table, /^\| slow reader \| \*\*grows\*\* +\| \+401/m)

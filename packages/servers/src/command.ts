@@ -198,15 +198,9 @@ interface Becoming extends Pick<StartOptions, 'signal' | 'tell'>, Pick<CommandSe
 }
 
 /** @returns where it is ready, and since when: on its port, or else on the only one on which it listens */
-async function becomeReady({
-  port,
-  command,
-  signal,
-  whyEnded,
-  pids,
-  tell,
-}: Becoming): Promise<{ target: Target; at: number }> {
-  const { ready, readyTimeoutMs } = command
+async function becomeReady(becoming: Becoming): Promise<{ target: Target; at: number }> {
+  const { port, signal, whyEnded, pids, tell } = becoming
+  const { ready, readyTimeoutMs } = becoming.command
   const beganAt = performance.now()
   const own = () => heldBy(pids(), listeners())
   const places = () => [...new Set(own().map(({ place }) => place))]

@@ -17,12 +17,8 @@ export interface Asked {
 }
 
 /** `GET /api/items`, and how, where that is not as usual. */
-export function nameAsked({
-  method = 'GET',
-  path,
-  newConnections,
-  rate,
-}: Asked & { newConnections?: true; rate?: number }): string {
+export function nameAsked(asked: Asked & { newConnections?: true; rate?: number }): string {
+  const { method = 'GET', path, newConnections, rate } = asked
   const each = newConnections === undefined ? '' : ', a new connection each'
   return `${method} ${withoutQueryValues(path)}${each}${rate === undefined ? '' : `, ${rate} per second`}`
 }
@@ -72,13 +68,9 @@ export async function* askOften(
         count++
         served = 0
       }
-      const response: Response | undefined = await connection
-        .exchange(requestOf(asked))
-        .catch((error: unknown) => {
-          // It may be closed without a word, but not before the first response.
-          if (served === 0) throw error
-          return undefined
-        })
+      // It may be closed without a word, but not before the first response.
+      const closed = (error: unknown) => (served === 0 ? Promise.reject(error) : undefined)
+      const response: Response | undefined = await connection.exchange(requestOf(asked)).catch(closed)
       if (response === undefined) continue
       served++
       yield { response, connection: count }

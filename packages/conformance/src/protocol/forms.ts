@@ -36,12 +36,8 @@ interface Parts {
 }
 
 /** A request with its id as target and as X-Request-Id, so that a response shows which request it belongs to. */
-function message({
-  line = 'GET /ID HTTP/1.1',
-  host = 'Host: app.test',
-  fields = '',
-  body = '',
-}: Parts): string {
+function message(parts: Parts): string {
+  const { line = 'GET /ID HTTP/1.1', host = 'Host: app.test', fields = '', body = '' } = parts
   const lines = [line, host, 'X-Request-Id: ID', fields].filter((one) => one !== '')
   return [...lines, '', body].join('\r\n')
 }
