@@ -17,6 +17,8 @@ const DOMINANT = 0.6
 const LEAST_PAIRS = 4
 /** The ratio of the race is between other ends by this factor at least. */
 const FAR = 1.1
+/** Of the time in functions, both sides have this part in the same ones at least. */
+const SHARED = 0.5
 const SHOWN = 8
 const LEVEL = 0.05
 /** Of a prior: with more, the variance of a function would say nothing. */
@@ -214,11 +216,15 @@ function add(amounts: Map<string, Pair<number>>, key: string, [before, after]: P
   amounts.set(key, [first + before, second + after])
 }
 
-/** Where most functions changed, as with another version of Node, their median hides that. The race knows better: times then have its ratio. */
+/**
+ * Where most functions changed, as with another version of Node, their median hides that; where most have other names, as after a minifier, it
+ * is that of few. The race knows better: times then have its ratio.
+ */
 function timesWithin(starts: readonly Pair<Start>[], usual: number, race: Interval | null | undefined) {
   const times = starts.map((pair) => timesOf(pair, usual))
   const found = mean(times.map(({ ratio }) => ratio))
-  const isFar = (low: number, high: number) => found * FAR < low || found > high * FAR
+  const far = mean(times.map(({ shared }) => shared)) < SHARED ? 1 : FAR
+  const isFar = (low: number, high: number) => found * far < low || found > high * far
   const isWrong = race && race.low !== null && race.high !== null && isFar(race.low, race.high)
   return isWrong ? starts.map((pair) => timesOf(pair, usual, race.value)) : times
 }
@@ -242,9 +248,12 @@ function timesOf(pair: Pair<Start>, usual: number, wanted?: number) {
   const factors = [1 / Math.sqrt(ratio), Math.sqrt(ratio)] as const
   const each = [raw[0] * factors[0], raw[1] * factors[1]] as const
   const own = amountsOf(pair, each, 'key')
+  const functions = [...own].filter(([key]) => fileIn(key) !== '').map(([, one]) => one)
+  const sumBy = (of: (one: Pair<number>) => number) => functions.reduce((sum, one) => sum + of(one), 0)
+  const shared = sumBy((one) => Math.min(...one)) / sumBy((one) => Math.max(...one))
   const others = ({ cpu: { all, profiled } }: Start) => Math.max(0, all / profiled - 1) * usual
   add(own, keyOf(OTHERS), [others(pair[0]) * factors[0], others(pair[1]) * factors[1]])
-  return { own, called: amountsOf(pair, each, 'called'), each, ratio }
+  return { own, called: amountsOf(pair, each, 'called'), each, ratio, shared }
 }
 
 function functionsIn(amounts: Amounts): Amounts {

@@ -167,6 +167,18 @@ test('where nearly all functions changed, the ratio of the race counts instead o
   ok(/ less per request are in /.test(said) && !said.includes('listItems'), said)
 })
 
+test('where most functions have other names, the few that have not do not decide what is equal', () => {
+  const faster = Object.fromEntries(Object.entries(SERVER).map(([words, cost]) => [words, 0.9 * cost]))
+  const before = having({ 'M node_modules/react-dom/index.js': 40 })
+  const after = { ...faster, 'renderElement node_modules/react-dom/index.js': 46 }
+  const total = (costs: Costs) => Object.values(costs).reduce((sum, one) => sum + one, 0)
+  const cpu = { micros: total(before), ratio: total(after) / total(before) }
+  match(
+    describeWhy(explain(before, after, 1, cpu)),
+    /^[56]\.\d µs \(.*\) more per request are in react-dom \(renderElement /,
+  )
+})
+
 test('where most of the difference is in no function, who changes prototypes is suspected', () => {
   const changer = 'handle node_modules/express/lib/application.js'
   const cpu = { micros: 200, ratio: 0.3 }
