@@ -66,10 +66,17 @@ test('a place that cannot be written to is refused in a sentence', () => {
   if (process.platform === 'linux') refused('/proc/x/y', undefined, /^Nothing can .* \/proc\/x\/y \(ENOENT/)
 })
 
-test('the command that repeats a run does not tell where its files went', () => {
+test('the command that repeats a run tells neither where its files went nor where the clone is', (context) => {
+  const { env } = process
+  context.after(() => {
+    process.env = env
+  })
   const words = ['--quick', '--output', '/home/me/x', '--json=/home/me/r.json', '--only', 'node']
   equal(commandOf('pnpm bench', words, 7), 'pnpm bench --quick --only node --seed 7')
   equal(commandOf('pnpm bench', ['--seed', '3'], 3), 'pnpm bench --seed 3')
+  process.env = { ...env, STARTGRID_DIRECTORY: DIRECTORY }
+  const typed = 'STARTGRID_DIRECTORY="$PWD" pnpm --dir ../startgrid bench race a --seed 3'
+  equal(commandOf('pnpm bench race', ['a'], 3), typed)
 })
 
 test('a result of another schema, or without its experiment, is refused', () => {

@@ -17,7 +17,7 @@ const DOMINANT = 0.6
 const LEAST_PAIRS = 4
 /** The ratio of the race is between other ends by this factor at least. */
 const FAR = 1.1
-/** Of the time in functions, both sides have this part in the same ones at least. */
+/** With less than this part of the time in functions that both sides have, their median is one of few. */
 const SHARED = 0.5
 const SHOWN = 8
 const LEVEL = 0.05
@@ -217,8 +217,8 @@ function add(amounts: Map<string, Pair<number>>, key: string, [before, after]: P
 }
 
 /**
- * Where most functions changed, as with another version of Node, their median hides that; where most have other names, as after a minifier, it
- * is that of few. The race knows better: times then have its ratio.
+ * The median of functions says nothing where most of them changed, as with another version of Node, or where most have other names, as after
+ * a minifier. Then the ratio of the race counts.
  */
 function timesWithin(starts: readonly Pair<Start>[], usual: number, race: Interval | null | undefined) {
   const times = starts.map((pair) => timesOf(pair, usual))

@@ -83,7 +83,10 @@ export async function writeReports(
     process.stderr.write(`${sentence}\n`)
 }
 
-/** What repeats a run, for a shell. Where its files went is nobody's business: a path tells of a person and a machine. */
+/**
+ * What repeats a run, for a shell. Where its files went and the clone is, is nobody's business: a path tells of a person and a machine. From
+ * another directory the clone is called as in the README.
+ */
 export function commandOf(command: string, args: readonly string[], seed: number): string {
   const told = args.filter(
     (word, index) =>
@@ -91,9 +94,13 @@ export function commandOf(command: string, args: readonly string[], seed: number
   )
   const seeded = told.some((word) => word === '--seed' || word.startsWith('--seed='))
   const words = seeded ? told : [...told, '--seed', String(seed)]
-  return [command, ...words.map(quote)].join(' ')
+  const isElsewhere = process.env.STARTGRID_DIRECTORY !== undefined
+  const program = isElsewhere
+    ? `STARTGRID_DIRECTORY="$PWD" ${command.replace(/^pnpm/, 'pnpm --dir ../startgrid')}`
+    : command
+  return [program, ...words.map(quote)].join(' ')
 }
 
-export function quote(word: string): string {
+function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

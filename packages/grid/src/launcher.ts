@@ -94,7 +94,7 @@ export async function launch(app: Startable, options: LaunchOptions = {}): Promi
   const { promise: listening, resolve } = Promise.withResolvers<Ready>()
   createInterface(child.stdout).on('line', (line) => {
     output += `${line}\n`
-    if (line.includes('"msg":"listening"')) resolve(JSON.parse(line))
+    if (line.includes('"msg":"listening"')) resolve(JSON.parse(line) as Ready)
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   const spawnFailed = once(child, 'error').then(([error]) => {

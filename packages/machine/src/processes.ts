@@ -149,20 +149,21 @@ export interface Listener {
 
 /** All that is listened on (Linux). */
 export function listeners(): Listener[] {
-  const rowsOf = (path: string) => readText(path).split('\n')
+  const rowsOf = (path: string) =>
+    readText(path)
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
   // Local address as hex `address:port` (1), state (3; 0A is listening), inode (9).
   const ports = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap(rowsOf).flatMap((row) => {
-    const [, local = '', , state, , , , , , inode] = row.trim().split(/\s+/)
-    if (state !== '0A') return []
-    const [address = '', port = ''] = local.split(':')
+    if (row[3] !== '0A') return []
+    const [address = '', port = ''] = row[1]?.split(':') ?? []
     const place = Number.parseInt(port, 16)
-    return { place, address: addressOf(Buffer.from(address, 'hex').swap32()), link: `socket:[${inode}]` }
+    return { place, address: addressOf(Buffer.from(address, 'hex').swap32()), link: `socket:[${row[9]}]` }
   })
   // Flags (3; 00010000 is listening), inode (6), path (7).
-  const paths = rowsOf('/proc/net/unix').flatMap((row) => {
-    const [, , , flags, , , inode, place] = row.trim().split(/\s+/)
-    return flags === '00010000' && place ? { place, address: '', link: `socket:[${inode}]` } : []
-  })
+  const paths = rowsOf('/proc/net/unix').flatMap(([, , , flags, , , inode, place]) =>
+    flags === '00010000' && place ? { place, address: '', link: `socket:[${inode}]` } : [],
+  )
   return [...ports, ...paths].map((one) => ({ ...one, place: wholePlace(one) }))
 }
 

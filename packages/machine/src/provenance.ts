@@ -46,7 +46,9 @@ function findVersions(): Versions {
 /** What the apps are made of: the production dependencies of all frameworks and of what they share, without our own packages. */
 function listPackages(): string[] {
   const files = globSync(['apps/*/package.json', 'packages/shared/package.json'], { cwd: ROOT })
-  const manifests = files.map((file) => JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')))
+  const manifests = files.map(
+    (file) => JSON.parse(readFileSync(`${ROOT}${file}`, 'utf8')) as { dependencies?: object },
+  )
   const names = manifests.flatMap(({ dependencies = {} }) => Object.keys(dependencies))
   return [...new Set(names)].filter((name) => !name.startsWith('@startgrid/')).sort()
 }

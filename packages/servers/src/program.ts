@@ -131,8 +131,7 @@ export function variablesBefore(): string {
   )
   const isKnown = /^(?:PATH|PWD|OLDPWD|SHLVL|STARTGRID_DIRECTORY|npm_config_\w+)$/
   const told = names.filter((name) => !isKnown.test(name))
-  const { STARTGRID_DIRECTORY: directory } = process.env
-  return `${directory === undefined ? '' : 'STARTGRID_DIRECTORY="$PWD" '}${told.map((name) => `${name}=… `).join('')}`
+  return told.map((name) => `${name}=… `).join('')
 }
 
 const ADDED = /^(?:npm_|pnpm_|PNPM_(?:SCRIPT_SRC_DIR|PACKAGE_NAME)$|NODE$)/

@@ -1,4 +1,3 @@
-import { relative } from 'node:path'
 import { UsageError } from '@startgrid/cli/arguments.ts'
 import { listOf } from '@startgrid/cli/text.ts'
 import { LoadError, resolveTarget } from '@startgrid/loadgen/plan.ts'
@@ -11,7 +10,7 @@ import { LEAST_STARTS } from '../../judge/findings.ts'
 import { startsOf } from '../../judge/since.ts'
 import { isSlower, knowsAll } from '../../judge/verdict.ts'
 import { leastRaceMs, runRace } from '../../measure/race.ts'
-import { commandOf, quote } from '../../report/output.ts'
+import { commandOf } from '../../report/output.ts'
 import type { Result, Warning } from '../../result/result.ts'
 import {
   type Checkout,
@@ -116,11 +115,7 @@ function commitRacer(
 
 function begin(options: RaceOptions, systems: readonly RaceSystem[]) {
   const experiment = createRace({ ...options, systems })
-  const { STARTGRID_DIRECTORY: directory } = process.env
-  // From there, pnpm does not find the clone.
-  const from = directory && relative(directory, process.cwd())
-  const program = from ? options.program.replace('pnpm', `pnpm --dir ${quote(from)}`) : options.program
-  const command = variablesBefore() + commandOf(program, options.words, options.seed)
+  const command = variablesBefore() + commandOf(options.program, options.words, options.seed)
   const plan = { ...options, profile: 'full' } as const
   const result = createStudyResult(experiment, plan, command)
   Object.assign(result.settings, RACE_SETTINGS, { within: options.within })

@@ -34,7 +34,7 @@ export async function tryInputs(subject: Subject): Promise<readonly Finding[]> {
       const wait = await shortestWait(subject, server, input, limit)
       if (wait === undefined) continue
       server = await startAnew(subject)
-      // Any request that costs as much at this moment is an excuse, and what a busy machine did once it hardly does again.
+      // A plain request may cost as much at this moment, and a busy machine may have done it once.
       if ((await usualWait(subject, server, input.target)) > wait / 2) continue
       const again = await waitBeside(subject, server, input)
       server = await startAnew(subject)
